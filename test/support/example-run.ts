@@ -265,7 +265,7 @@ export function stampAll(events: readonly HarnessEvent[]): LoggedEvent[] {
   let state = INITIAL_STATE;
   return events.map((event, index) => {
     state = stageOf(event, state);
-    return { ...event, seq: index + 1, ...state };
+    return { ...event, seq: index + 1, ...state } as LoggedEvent;
   });
 }
 
