@@ -1,0 +1,28 @@
+interface DriverError {
+  readonly errno?: number;
+  readonly code?: string;
+}
+
+/** TypeORM wraps the driver's error; both shapes come by. */
+function driverErrorOf(error: unknown): DriverError {
+  const wrapped = error as { driverError?: DriverError } & DriverError;
+  return wrapped.driverError ?? wrapped;
+}
+
+/** A unique key refused the row. Judged by number: mysql2 names MariaDB's errors wrongly. */
+export function isDuplicateKey(error: unknown): boolean {
+  const { errno, code } = driverErrorOf(error);
+  return errno === 1062 || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
+/** Deadlock (1213) or lock wait time-out (1205): the whole transaction may be repeated. */
+export function isRepeatable(error: unknown): boolean {
+  const { errno } = driverErrorOf(error);
+  return errno === 1213 || errno === 1205;
+}
+
+/** A CHECK constraint refused the row (4025 MariaDB, 3819 MySQL). */
+export function isCheckViolation(error: unknown): boolean {
+  const { errno, code } = driverErrorOf(error);
+  return errno === 4025 || errno === 3819 || code === 'SQLITE_CONSTRAINT_CHECK';
+}

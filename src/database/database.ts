@@ -1,0 +1,101 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Clock } from '../common/clock.js';
+import type { DatabaseKind } from './columns.js';
+import { isRepeatable } from './database-errors.js';
+import {
+  mysqlPool,
+  setSessionVariables,
+  sqlitePath,
+  sqliteReader,
+  sqliteWriter,
+  type DatabaseLocation,
+} from './data-sources.js';
+import { concurrent, gated, type InTransaction, type Lane } from './in-transaction.js';
+import { takeLockFile } from './lock-file.js';
+
+/** The rows of the server: one writer gate, one reader, migrated before use. */
+export class Database {
+  private constructor(
+    readonly kind: DatabaseKind,
+    /** False for SQLite in memory: runs end with the process. */
+    readonly isDurable: boolean,
+    private readonly writer: DataSource,
+    private readonly reader: DataSource | undefined,
+    private readonly gate: InTransaction,
+    private readonly clock: Clock,
+    private readonly unlock: () => void,
+  ) {}
+
+  /**
+   * Opens the database and brings its schema up to date.
+   * @throws FileInUseError when another process has the SQLite file
+   */
+  static async open(location: DatabaseLocation, clock: Clock): Promise<Database> {
+    const path = sqlitePath(location.url);
+    return path === undefined ? Database.openMysql(location, clock) : Database.openSqlite(path, location, clock);
+  }
+
+  private static async openSqlite(path: string, location: DatabaseLocation, clock: Clock): Promise<Database> {
+    const inMemory = path === ':memory:';
+    const writer = sqliteWriter(path, location.synchronous);
+    const unlock = inMemory ? () => undefined : takeLockFile(path);
+    try {
+      await writer.initialize();
+      await writer.runMigrations();
+      const reader = inMemory ? undefined : await sqliteReader(path).initialize();
+      return new Database('sqlite', !inMemory, writer, reader, gated(writer), clock, unlock);
+    } catch (error) {
+      if (writer.isInitialized) await writer.destroy();
+      unlock();
+      throw error;
+    }
+  }
+
+  private static async openMysql(location: DatabaseLocation, clock: Clock): Promise<Database> {
+    const pool = mysqlPool(location.url, location.poolSize);
+    await pool.initialize();
+    await setSessionVariables(pool);
+    await pool.runMigrations();
+    return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, () => undefined);
+  }
+
+  /**
+   * Runs the work in one transaction. Nothing in it may await anything but the database, and it never calls
+   * this again: pass the manager on.
+   * @param lane `command` (default) goes before `batch`
+   */
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>, lane: Lane = 'command'): Promise<T> {
+    return this.gate(work, lane);
+  }
+
+  /** Reads committed rows outside a transaction; `?` placeholders on every database. */
+  query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    if (this.reader === undefined) return this.gate((manager) => manager.query<Row[]>(sql, [...parameters]));
+    return this.reader.query<Row[]>(sql, [...parameters]);
+  }
+
+  /** ` FOR UPDATE` where the database has row locks. */
+  get forUpdate(): string {
+    return this.kind === 'mysql' ? ' FOR UPDATE' : '';
+  }
+
+  /** The time by which leases are judged: the database's own on MySQL, so that replicas' clocks never matter. */
+  async nowMs(manager: EntityManager): Promise<number> {
+    if (this.kind === 'sqlite') return this.clock.nowMs();
+    const rows = await manager.query<{ now: number }[]>(
+      'SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) AS now',
+    );
+    return Number(rows[0]?.now);
+  }
+
+  /** Answers within the database's own limits, or throws. */
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    if (this.reader !== undefined && this.reader !== this.writer) await this.reader.destroy();
+    await this.writer.destroy();
+    this.unlock();
+  }
+}
