@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { run } from './child.mjs';
+import { ROOT } from './paths.mjs';
+import { phase } from './terminal.mjs';
+
+/**
+ * Installs what `package-lock.json` names when `node_modules` does not hold exactly that.
+ * @throws Error with npm's own words when the installation fails
+ */
+export async function installIfNeeded() {
+  if (isInstalled()) return;
+  const count = Object.keys(packagesOf(`${ROOT}/package-lock.json`)).length;
+  const label = `installing ${count} packages (a few minutes the first time: the SQLite driver may be compiled)`;
+  const { output, ok } = await phase(label, async () => {
+    // NODE_ENV=production would leave out the compiler that the build needs.
+    const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+    const result = await run('npm', args);
+    return { ...result, ok: result.code === 0 };
+  });
+  if (!ok) throw new Error(`npm ci failed:\n${output}`);
+}
+
+/** True when every package of the lock file is there in its version; optional ones may be missing. */
+export function isInstalled() {
+  const installed = packagesOf(`${ROOT}/node_modules/.package-lock.json`);
+  const wanted = packagesOf(`${ROOT}/package-lock.json`);
+  return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
+    const found = installed[path];
+    return found ? found.version === version : (optional ?? devOptional ?? false);
+  });
+}
+
+function packagesOf(lockFile) {
+  // npm writes the hidden lock file last, so an interrupted installation has none.
+  if (!existsSync(lockFile)) return {};
+  const { '': _self, ...packages } = JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+  return packages;
+}
