@@ -34,7 +34,12 @@ export interface ChatToolCall {
 }
 
 export type ChatMessage =
-  | { readonly role: 'user'; readonly parts: readonly ChatPart[] }
+  | {
+      readonly role: 'user';
+      readonly parts: readonly ChatPart[];
+      /** True when the harness wrote it: the request to mend a bad answer. */
+      readonly fromHarness?: boolean;
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;
