@@ -1,0 +1,45 @@
+import type { Config } from './config.js';
+import { HIDDEN } from './secret-names.js';
+import { LEAVES } from './settings.js';
+
+/** The configuration for people: nested sections as they are, secrets hidden. */
+export function printable(config: Config): Record<string, unknown> {
+  return hide(config, '') as Record<string, unknown>;
+}
+
+function hide(value: unknown, key: string): unknown {
+  const leaf = LEAVES.get(key);
+  if (leaf === undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const entries = Object.entries(value).map(([name, part]) => [
+      name,
+      hide(part, key === '' ? name : `${key}.${name}`),
+    ]);
+    return Object.fromEntries(entries) as unknown;
+  }
+  if (value === undefined) return null;
+  switch (leaf?.secret) {
+    case 'value':
+      return HIDDEN;
+    case 'part':
+      return withoutPassword(String(value));
+    case 'digest':
+      return (value as Config['auth']['keys']).map(({ sha256: _, ...entry }) => ({ ...entry, sha256: HIDDEN }));
+    default:
+      return value;
+  }
+}
+
+/** A database URL without the password that it may hold. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/[^/@]*?:)[^/]*@/, `$1${HIDDEN}@`);
+}
+
+/** The secret texts themselves, for a logger that must never print one. */
+export function secretsOf(config: Config): readonly string[] {
+  const secrets = config.model.apiKey === undefined ? [] : [config.model.apiKey];
+  if (URL.canParse(config.database.url)) {
+    const { password } = new URL(config.database.url);
+    if (password !== '') secrets.push(password, decodeURIComponent(password));
+  }
+  return [...new Set(secrets)];
+}
