@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../common/json.js';
+import type { EngineEvent, EventOf } from '../../events/harness-event.js';
+import type { EndReason } from '../../events/values.js';
+import type { ChatMessage, ChatRequest } from '../ports/chat-model.port.js';
+import { abortable } from './abort.js';
+import { act } from './act.js';
+import type { EngineInput } from './engine-input.js';
+import { engineTexts, type EngineTexts } from './engine-texts.js';
+import { EventFactory } from './event-factory.js';
+import { Reasoning, type ReasonOutcome } from './reason.js';
+import { TokenMeter } from './token-meter.js';
+
+type RunEnd = EventOf<'run_end'>;
+type Answered = Extract<ReasonOutcome, { kind: 'answered' }>;
+type Failed = Extract<ReasonOutcome, { kind: 'failed' }>;
+
+/** Corrective turns after empty answers in a row; one more empty answer ends the run. */
+const EMPTY_ANSWERS_FORGIVEN = 2;
+
+/** The loop of one engine run and its working memory. */
+export class EngineLoop {
+  private readonly events: EventFactory;
+  private readonly texts: EngineTexts;
+  private readonly meter: TokenMeter;
+  private readonly messages: ChatMessage[];
+  private turns: number;
+  private turnLimit: number;
+  private emptyAnswers = 0;
+  private isCorrected = false;
+  private openReason: (() => EngineEvent) | undefined;
+
+  constructor(
+    private readonly input: EngineInput,
+    private readonly signal: AbortSignal,
+  ) {
+    this.events = new EventFactory(input);
+    this.texts = engineTexts(input.language);
+    this.meter = new TokenMeter(input.clock.nowMs());
+    this.messages = [...input.messages];
+    this.turns = input.turnsTaken;
+    this.turnLimit = input.limits.maxTurns;
+  }
+
+  async *run(): AsyncGenerator<EngineEvent> {
+    const { openCalls, inputs } = this.input;
+    yield this.events.make('run_start', {});
+    if (openCalls !== undefined) {
+      this.messages.push(...(yield* act(this.input, openCalls.reasonId, openCalls.calls, this.events, this.signal)));
+    }
+    for (;;) {
+      const end = yield* this.turn();
+      if (end === undefined) continue;
+      // Not raced with the signal: the host ends the run inside this call.
+      if (!(await this.takeInputs()) && (await inputs.mayEnd(end))) {
+        yield end;
+        return;
+      }
+      this.turnLimit = Math.max(this.turnLimit, this.turns + 1);
+      if (this.openReason !== undefined) yield this.openReason();
+      this.openReason = undefined;
+    }
+  }
+
+  /** One model call and what follows from it; undefined = the loop goes on. */
+  private async *turn(): AsyncGenerator<EngineEvent, RunEnd | undefined> {
+    await this.takeInputs();
+    if (!this.input.model.acceptsPictures && this.messages.some(hasPicture)) {
+      return this.end('provider_error', this.texts.modelLacksVision, { reason: 'MODEL_LACKS_VISION' });
+    }
+    if (this.turns >= this.turnLimit) {
+      const { maxTurns } = this.input.limits;
+      return this.end('max_turns', this.texts.maxTurns(maxTurns), { maxTurns });
+    }
+    this.turns += 1;
+    const outcome = yield* new Reasoning(this.input, this.request(), this.events, this.signal).run();
+    if (outcome.kind === 'failed') return this.endFailed(outcome);
+    if (outcome.usage !== undefined) this.meter.add(outcome.usage);
+    if (outcome.toolCalls.length === 0) return this.judge(outcome);
+    this.emptyAnswers = 0;
+    this.remember(outcome.text, outcome);
+    this.messages.push(...(yield* act(this.input, outcome.reasonId, outcome.toolCalls, this.events, this.signal)));
+    return undefined;
+  }
+
+  /** Adds what came in meanwhile to the conversation; true when there was something. */
+  private async takeInputs(): Promise<boolean> {
+    const taken = await abortable(this.input.inputs.take(), this.signal);
+    if (taken.length === 0) return false;
+    this.messages.push(...taken.map(({ message }) => message));
+    this.emptyAnswers = 0;
+    this.isCorrected = false;
+    return true;
+  }
+
+  /** Decides what an answer without tool calls means. */
+  private judge(answer: Answered): RunEnd | undefined {
+    const text = isBlank(answer.text) ? answer.thinking : answer.text;
+    const isCutByProvider = answer.finishReason === 'length' || answer.finishReason === 'content_filter';
+    if (isBlank(text) && !isCutByProvider) {
+      // An empty assistant message is not sent back: providers refuse it.
+      if (this.emptyAnswers === EMPTY_ANSWERS_FORGIVEN) return this.end('empty_answer', this.texts.emptyAnswer);
+      this.emptyAnswers += 1;
+      this.ask(this.texts.askAgain);
+      return undefined;
+    }
+    this.emptyAnswers = 0;
+    this.remember(text, answer);
+    const problem = this.input.answerCheck?.problemOf(text);
+    if (problem === undefined) return this.end('completed', text);
+    if (this.isCorrected) return this.end('invalid_result', text, { problem });
+    this.isCorrected = true;
+    this.ask(problem);
+    return undefined;
+  }
+
+  private endFailed({ error, text, thinking, close }: Failed): RunEnd {
+    this.openReason = close;
+    if (!isBlank(text)) this.remember(text, { thinking, toolCalls: [] });
+    const { status } = error.options;
+    const meta = { reason: 'PROVIDER_ERROR', fault: error.fault, ...(status !== undefined && { status }) };
+    return this.end('provider_error', this.texts.providerFailed(error), meta);
+  }
+
+  private end(reason: EndReason, text: string, meta?: JsonObject): RunEnd {
+    const metrics = this.meter.metrics(this.input.clock.nowMs());
+    return this.events.make('run_end', { text, reason, abnormal: reason !== 'completed', metrics }, meta);
+  }
+
+  private ask(text: string): void {
+    this.messages.push({ role: 'user', parts: [{ kind: 'text', text }] });
+  }
+
+  private remember(text: string, said: Pick<Answered, 'thinking' | 'toolCalls'>): void {
+    const toolCalls = said.toolCalls.map(({ providerCallId, toolName, args }) => ({
+      id: providerCallId,
+      name: toolName,
+      args,
+    }));
+    const thinking = said.thinking !== '' && said.thinking !== text && { thinking: said.thinking };
+    this.messages.push({ role: 'assistant', text, ...thinking, toolCalls, runId: this.input.runId });
+  }
+
+  private request(): ChatRequest {
+    const { runId, agentName, system, tools, language, answerCheck } = this.input;
+    return {
+      runId,
+      agentName,
+      system,
+      messages: [...this.messages],
+      tools: tools.map(({ declaration }) => declaration),
+      language,
+      ...(answerCheck !== undefined && { resultShape: answerCheck.shape }),
+    };
+  }
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';
+
+function hasPicture(message: ChatMessage): boolean {
+  return message.role === 'user' && message.parts.some((part) => part.kind === 'image');
+}

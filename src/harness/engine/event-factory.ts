@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../common/json.js';
+import type { EngineEventType, EventFields, EventOf } from '../../events/harness-event.js';
+import type { EngineInput } from './engine-input.js';
+
+/** Makes the events of one engine run: stamped with run, session, stream, agent and time, and frozen to the bottom. */
+export class EventFactory {
+  constructor(private readonly input: EngineInput) {}
+
+  make<T extends EngineEventType>(type: T, fields: EventFields[T], meta?: JsonObject): EventOf<T> {
+    const { runId, agentName, sessionId, streamId, clock } = this.input;
+    const common = { type, runId, at: clock.nowMs(), agentName, sessionId, streamId };
+    return deepFreeze({ ...common, ...fields, ...(meta !== undefined && { meta }) } as unknown as EventOf<T>);
+  }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}
