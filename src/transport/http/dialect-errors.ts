@@ -17,3 +17,6 @@ export abstract class DialectErrors {
   /** Total over every reason. */
   abstract toFailure(error: AppError, request: FastifyRequest): HttpFailure;
 }
+
+/** Injection token of every dialect's errors, `readonly DialectErrors[]`; the first that owns a path answers it. */
+export const DIALECT_ERRORS = Symbol('DIALECT_ERRORS');
