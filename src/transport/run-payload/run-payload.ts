@@ -221,6 +221,5 @@ function stepFields(event: StepEvent): JsonObject {
 /** `{type, …}`: the event's own data as the log holds it, for readers who want more than the public fields. */
 function dataOf(event: LoggedEvent): JsonObject {
   const { type, runId, at, agentName, sessionId, streamId, meta, parent, seq, status, code, stage, ...own } = event;
-  void [runId, at, agentName, sessionId, streamId, meta, parent, seq, status, code, stage];
   return { type, ...toJsonObject(own) };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import type { ArtifactRef, InputRequired, RunError, Usage } from '../../events/values.js';
 
 /** RFC 3339 in UTC with milliseconds. */
@@ -8,7 +8,8 @@ export function toTime(epochMs: number): string {
 
 /** Typed plain data as the JSON object that it is, without the fields that are `undefined`. */
 export function toJsonObject(value: object): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as JsonObject;
+  const fields = Object.entries(value as Record<string, Json>);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }
 
 export function toUsage(usage: Usage): JsonObject {
