@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { run } from './child.mjs';
 import { ROOT } from './paths.mjs';
-import { phase } from './terminal.mjs';
+import { phase, say } from './terminal.mjs';
 
 /**
  * Installs what `package-lock.json` names when `node_modules` does not hold exactly that.
@@ -10,8 +10,8 @@ import { phase } from './terminal.mjs';
 export async function installIfNeeded() {
   if (isInstalled()) return;
   const count = Object.keys(packagesOf(`${ROOT}/package-lock.json`)).length;
-  const label = `installing ${count} packages (a few minutes the first time: the SQLite driver may be compiled)`;
-  const { output, ok } = await phase(label, async () => {
+  say('The first start takes a few minutes: packages are installed, and the SQLite driver may have to be compiled.');
+  const { output, ok } = await phase(`installing ${count} packages`, async () => {
     // NODE_ENV=production would leave out the compiler that the build needs.
     const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
     const result = await run('npm', args);
