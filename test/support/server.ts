@@ -60,7 +60,7 @@ export async function runServerToEnd(
   args: readonly string[],
   options: ServerOptions & { readonly storageDir: string },
 ): Promise<{ code: number | null; output: string }> {
-  const child = launch(args, environmentOf(options.storageDir, options.env ?? {}));
+  const child = launch(args, { ...serverEnvironment(options.storageDir), ...options.env });
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   let output = '';
   child.stdout?.on('data', (text: string) => (output += text));
@@ -98,7 +98,7 @@ class ChildServer implements TestServer {
   }
 
   async start(): Promise<void> {
-    const child = launch([], environmentOf(this.storageDir, this.env));
+    const child = launch([], { ...serverEnvironment(this.storageDir), ...this.env });
     this.child = child;
     const from = this.written.length;
     this.ready = await new Promise((resolve, reject) => {
@@ -166,18 +166,16 @@ function launch(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
 }
 
 /** Only what the server needs: a key in the developer's environment must not reach a test. */
-function environmentOf(storageDir: string, overrides: NonNullable<ServerOptions['env']>): NodeJS.ProcessEnv {
+export function serverEnvironment(storageDir: string): Record<string, string> {
   return {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    TMPDIR: process.env['TMPDIR'],
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
     BRIDLE_SERVER_HTTP_PORT: '0',
     BRIDLE_SERVER_GRPC_PORT: '0',
     BRIDLE_STORAGE_DIR: storageDir,
     BRIDLE_DATABASE_URL: `sqlite:${join(storageDir, 'bridle.sqlite')}`,
     BRIDLE_MODEL_PROVIDER: 'script',
     BRIDLE_HARNESS_SCRIPT_MODEL_ENABLED: 'true',
-    ...overrides,
   };
 }
 
