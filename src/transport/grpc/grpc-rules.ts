@@ -1,0 +1,84 @@
+import { ArrayUnique, IsIn, IsInt, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+import type { Reason } from '../../common/reasons.js';
+import { idProblem } from '../http/path-rules.js';
+
+/** What a rule tells beside its text; a rule without it means `INVALID_BODY`. */
+export interface RuleContext {
+  readonly reason: Reason;
+}
+
+/** A rule on one field: undefined when the value is fine, else the end of the sentence `<field> must …`. */
+type Problem = (value: unknown) => string | undefined;
+
+const because = (reason: Reason): ValidationOptions => ({ context: { reason } satisfies RuleContext });
+
+function rule(name: string, problemOf: Problem, reason: Reason = 'INVALID_BODY'): PropertyDecorator {
+  const validator = {
+    validate: (value: unknown) => problemOf(value) === undefined,
+    defaultMessage: (args?: { property: string; value: unknown }) =>
+      `${args?.property ?? name} must ${problemOf(args?.value) ?? 'be valid'}`,
+  };
+  return ValidateBy({ name, validator }, because(reason));
+}
+
+/** An id of at most `maxLength` characters, else `ID_INVALID`. */
+export const IsId = (maxLength: number): PropertyDecorator =>
+  rule('isId', (value) => idProblem(String(value), maxLength), 'ID_INVALID');
+
+/** The request_id is there, else `REQUEST_ID_REQUIRED`; its form is another rule. */
+export const IsGiven = (): PropertyDecorator =>
+  rule('isGiven', (value) => (value === '' ? 'be given' : undefined), 'REQUEST_ID_REQUIRED');
+
+/** 1 to `maxLength` characters of any kind. */
+export const IsText = (maxLength: number): PropertyDecorator =>
+  rule('isText', (value) => {
+    const { length } = [...String(value)];
+    return length >= 1 && length <= maxLength ? undefined : `have 1 to ${maxLength} characters`;
+  });
+
+/** The id of an event as decimal text, 0 to 2^53 - 1, else `CURSOR_INVALID`. */
+export const IsCursor = (): PropertyDecorator =>
+  rule(
+    'isCursor',
+    (value) => (Number.isSafeInteger(Number(value)) ? undefined : `be the id of an event, got ${String(value)}`),
+    'CURSOR_INVALID',
+  );
+
+/** An IANA name, else `TIME_ZONE_INVALID`. */
+export const IsZone = (): PropertyDecorator =>
+  rule(
+    'isZone',
+    (value) => (isTimeZone(String(value)) ? undefined : 'be an IANA time zone, for example Asia/Shanghai'),
+    'TIME_ZONE_INVALID',
+  );
+
+function isTimeZone(name: string): boolean {
+  // An offset such as `+08:00` is fine for Intl, but it is no name.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One of the names. */
+export const IsOneOf = (names: readonly string[], reason: Reason = 'INVALID_BODY'): PropertyDecorator =>
+  IsIn(names, { message: `$property must be one of ${names.join(', ')}`, ...because(reason) });
+
+/** A list of some of the names, each at most once. */
+export const IsSomeOf = (names: readonly string[]): PropertyDecorator => {
+  const message = `$property must be a list of ${names.join(', ')}, each at most once`;
+  return all(IsIn(names, { each: true, message }), ArrayUnique({ message }));
+};
+
+/** A whole number of the range. */
+export const IsWithin = (min: number, max: number): PropertyDecorator => {
+  const message = `$property must be from ${min} to ${max}, got $value`;
+  return all(IsInt({ message }), Min(min, { message }), Max(max, { message }));
+};
+
+function all(...rules: readonly PropertyDecorator[]): PropertyDecorator {
+  return (target, property) => rules.forEach((decorate) => decorate(target, property));
+}

@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { Injectable } from '@nestjs/common';
+import { ServerGrpc } from '@nestjs/microservices';
+import { Config } from '../../config/config.js';
+import { GrpcHealth } from './grpc-health.js';
+import { GRPC_PACKAGE, serviceDefinition } from './service-definition.js';
+import { statusNames } from './status-names.js';
+
+/** The same folder seen from `src` and from `dist`. */
+const PROTO_ROOT = fileURLToPath(new URL('../../../proto', import.meta.url));
+
+/**
+ * Nest's gRPC server with our limits, health and reflection. It is a strategy, because only so it can tell which
+ * port the system gave it:
+ * `app.connectMicroservice({ strategy: app.get(GrpcServer) }, { inheritAppConfig: true })`.
+ */
+@Injectable()
+export class GrpcServer extends ServerGrpc {
+  private port = 0;
+
+  constructor(
+    private readonly config: Config,
+    private readonly health: GrpcHealth,
+  ) {
+    super({ package: GRPC_PACKAGE, packageDefinition: serviceDefinition() });
+  }
+
+  /** `host:port` once the server listens. */
+  get address(): string {
+    const { host } = this.config.server;
+    return `${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+  }
+
+  /** @throws Error when the port is taken */
+  override async createClient(): Promise<Server> {
+    const server = new Server({
+      interceptors: [statusNames],
+      'grpc.max_receive_message_length': this.config.grpc.maxReceiveBytes,
+    });
+    this.health.addTo(server);
+    reflection().addToServer(server);
+    this.port = this.config.server.grpcPort;
+    this.port = await bind(server, this.address);
+    return server;
+  }
+}
+
+function bind(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+}
+
+function reflection(): ReflectionService {
+  // Without keepCase it would publish camelCase names, and clients refuse the real ones.
+  return new ReflectionService(
+    loadSync('harness/v1/agent_harness.proto', { keepCase: true, includeDirs: [PROTO_ROOT] }),
+  );
+}

@@ -1,0 +1,92 @@
+import { ArrayMaxSize, IsOptional } from 'class-validator';
+import type { JsonObject } from '../../common/json.js';
+import type { Capability } from '../../events/projection.js';
+import type { MessageMode, OnDisconnect } from '../../runs/runs.types.js';
+import { ID_LENGTH } from '../http/path-rules.js';
+import type { Cancel, Message, ResourceInput } from './generated/harness/v1/action.js';
+import type { GetRunRequest, ObserveRequest } from './generated/harness/v1/run.js';
+import type {
+  CreateSessionRequest,
+  DeleteSessionRequest,
+  GetSessionRequest,
+  ListSessionsRequest,
+} from './generated/harness/v1/session.js';
+import { IsCursor, IsGiven, IsId, IsOneOf, IsSomeOf, IsText, IsWithin, IsZone } from './grpc-rules.js';
+
+/** Longest ids that only this door names, in characters. */
+const RUN = 256;
+const RESOURCE = 256;
+
+const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
+const MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const satisfies readonly MessageMode[];
+const ON_DISCONNECT = ['cancel', 'continue'] as const satisfies readonly OnDisconnect[];
+const SOURCE_TYPES = ['url', 'base64', 'upload', 'artifact'] as const;
+
+export class CreateSessionDto implements CreateSessionRequest {
+  @IsOptional() @IsId(ID_LENGTH.app) readonly agent: string | undefined;
+  @IsOptional() @IsId(ID_LENGTH.user) readonly user_id: string | undefined;
+  @IsSomeOf(CAPABILITIES) readonly capabilities!: readonly Capability[];
+  @IsOptional() @IsText(ID_LENGTH.reference) readonly client_reference: string | undefined;
+  @IsOptional() @IsZone() readonly time_zone: string | undefined;
+  readonly state: JsonObject | undefined;
+  @IsOptional() @IsId(ID_LENGTH.request) readonly request_id: string | undefined;
+}
+
+export class GetSessionDto implements GetSessionRequest {
+  @IsId(ID_LENGTH.session) readonly session_id!: string;
+  @IsOptional() @IsWithin(1, 200) readonly runs: number | undefined;
+  @IsOptional() @IsId(RUN) readonly before: string | undefined;
+  readonly events: boolean | undefined;
+}
+
+export class ListSessionsDto implements ListSessionsRequest {
+  @IsOptional() @IsText(ID_LENGTH.reference) readonly client_reference: string | undefined;
+  readonly page_token: string | undefined;
+  @IsOptional() @IsWithin(1, 200) readonly limit: number | undefined;
+}
+
+export class DeleteSessionDto implements DeleteSessionRequest {
+  @IsId(ID_LENGTH.session) readonly session_id!: string;
+}
+
+export class ObserveDto implements ObserveRequest {
+  @IsId(ID_LENGTH.session) readonly session_id!: string;
+  @IsId(RUN) readonly run_id!: string;
+  @IsOptional() @IsCursor() readonly after_seq: string | undefined;
+}
+
+export class GetRunDto extends ObserveDto implements GetRunRequest {
+  @IsOptional() @IsWithin(1, 500) readonly limit: number | undefined;
+  @IsOptional() @IsWithin(0, 25_000) readonly wait_ms: number | undefined;
+}
+
+/** What every action has. */
+export class ActionDto {
+  @IsId(ID_LENGTH.session) readonly session_id!: string;
+  @IsGiven() @IsId(ID_LENGTH.request) readonly request_id!: string;
+}
+
+export class MessageDto implements Message {
+  readonly text: string | undefined;
+  @ArrayMaxSize(10, { context: { reason: 'RESOURCE_INVALID' }, message: 'a message has at most 10 resources' })
+  readonly resources!: readonly ResourceInput[];
+  @IsOptional() @IsZone() readonly time_zone: string | undefined;
+  @IsOptional() @IsOneOf(MODES) readonly mode: MessageMode | undefined;
+  @IsSomeOf(CAPABILITIES) readonly capabilities!: readonly Capability[];
+  readonly response_schema: JsonObject | undefined;
+  @IsOptional() @IsOneOf(ON_DISCONNECT) readonly on_disconnect: OnDisconnect | undefined;
+  readonly webhook: Message['webhook'];
+}
+
+export class ResourceDto implements ResourceInput {
+  @IsOptional() @IsId(RESOURCE) readonly resource_id: string | undefined;
+  readonly source: ResourceInput['source'];
+  readonly mime_type: string | undefined;
+  @IsOptional() @IsOneOf(SOURCE_TYPES, 'RESOURCE_INVALID') readonly source_type:
+    (typeof SOURCE_TYPES)[number] | undefined;
+}
+
+export class CancelDto implements Cancel {
+  @IsOptional() @IsId(RUN) readonly run_id: string | undefined;
+  readonly reason: string | undefined;
+}
