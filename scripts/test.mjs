@@ -26,9 +26,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-async function databaseFor(ring) {
-  if (!NEEDS_MARIADB.includes(ring)) return {};
-  if (process.env.BRIDLE_TEST_MYSQL_URL) return {};
+/** What a ring needs beside jest; its variables. */
+async function prepare(ring) {
+  if (ring === 'e2e') await buildIfNeeded();
+  if (!NEEDS_MARIADB.includes(ring) || process.env.BRIDLE_TEST_MYSQL_URL) return {};
   mariaDb ??= await phase('starting MariaDB', async () => ({ ...(await startMariaDb()), ok: true }));
   return { BRIDLE_TEST_MYSQL_URL: mariaDb.url };
 }
@@ -37,7 +38,7 @@ async function runChosen(chosen) {
   const total = { passed: 0, failed: 0 };
   for (const ring of chosen) {
     say(`\n── ${ring} ──`);
-    const { passed, failed, faults } = await databaseFor(ring).then(
+    const { passed, failed, faults } = await prepare(ring).then(
       (env) => runRing(ring, env),
       (error) => ({ passed: 0, failed: 1, faults: [error.message] }),
     );
@@ -51,7 +52,6 @@ async function runChosen(chosen) {
 try {
   const { chosen, leftOut } = chooseRings(process.argv.slice(2));
   await installIfNeeded();
-  await buildIfNeeded();
   const { passed, failed } = await runChosen(chosen);
   let skipped = 0;
   for (const ring of leftOut) skipped += await countTests(ring);

@@ -16,7 +16,7 @@ export interface TestDatabase {
 export interface DatabaseUnderTest {
   readonly name: 'sqlite' | 'mysql';
   /** A new one of its own, so that tests do not see each other. */
-  create(): Promise<TestDatabase>;
+  readonly create: () => Promise<TestDatabase>;
 }
 
 const sqlite: DatabaseUnderTest = {
