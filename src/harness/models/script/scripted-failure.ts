@@ -1,20 +1,18 @@
 import { ProviderError } from '../../ports/chat-model.port.js';
+import { cutError } from '../openai-compatible/answer-reader.js';
+import { httpError } from '../openai-compatible/provider-faults.js';
 
-/** The error a provider adapter would throw; `empty` is no error, but an answer without content. */
+/** The error that the adapter of a real provider would throw. */
 export function scriptedFailure(code: string): ProviderError {
   switch (code) {
     case '429':
-      return new ProviderError('the model provider answered 429', 'http', { status: 429, retryable: true });
     case '500':
-      return new ProviderError('the model provider answered 500', 'http', { status: 500, retryable: true });
-    case 'cut':
-      return new ProviderError('the model provider cut its answer', 'cut', { retryable: true });
+      return httpError(Number(code), {}, '');
     case 'overflow':
-      return new ProviderError('the request is longer than the model accepts', 'overflow', {
-        status: 400,
-        retryable: false,
-      });
+      return httpError(400, {}, 'context_length_exceeded');
+    case 'cut':
+      return cutError();
     default:
-      return new ProviderError(`the model provider failed: ${code}`, 'other', { retryable: false });
+      return new ProviderError(`the model failed: ${code}`, 'other', { retryable: false });
   }
 }

@@ -182,8 +182,8 @@ describe('ScriptModel', () => {
     ['say:a;fail:500', { fault: 'http', options: { status: 500, retryable: true } }, 'a'],
     ['say:a b;fail:cut', { fault: 'cut', options: { retryable: true } }, 'a b'],
     ['fail:overflow', { fault: 'overflow', options: { status: 400, retryable: false } }, ''],
-    ['fail:quota', { fault: 'other', message: 'the model provider failed: quota', options: { retryable: false } }, ''],
-    ['ask:q1:a,b', { message: 'the model provider failed: not_available' }, ''],
+    ['fail:quota', { fault: 'other', message: 'the model failed: quota', options: { retryable: false } }, ''],
+    ['ask:q1:a,b', { message: 'the model failed: not_available' }, ''],
   ])('fails as a provider does: %s', async (script, expected, text) => {
     const failure = await failureOf(script);
     expect(failure.error).toBeInstanceOf(ProviderError);
