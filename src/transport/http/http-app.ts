@@ -5,11 +5,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../common/app-error.js';
 import type { Config } from '../../config/config.js';
+import { traceIdFrom } from '../../observability/trace-id.js';
 import { ErrorFilter } from './error.filter.js';
 import { OpenStreams } from './open-streams.js';
 import { deferContinue } from './request-body.js';
 import { RouteTable } from './route-table.js';
-import { traceIdOf } from './trace.js';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -31,7 +31,7 @@ export function createHttpAdapter(config: Config): FastifyAdapter {
     requestTimeout: 0,
     return503OnClosing: false,
     trustProxy: trustOf(config.http.trustProxy),
-    genReqId: (request: Pick<IncomingMessage, 'headers'>) => traceIdOf(request),
+    genReqId: (request: Pick<IncomingMessage, 'headers'>) => traceIdFrom(request.headers['traceparent']),
     frameworkErrors: (error: Error, request: unknown, reply: unknown) => {
       (request as FastifyRequest).server.answerError(error, request as FastifyRequest, reply as FastifyReply);
     },

@@ -1,6 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
+import { Metrics } from '../../observability/metrics.js';
 
 /** Who may hold how many streams. Structural, because this folder knows no identity. */
 export interface StreamOwner {
@@ -28,7 +29,12 @@ export class OpenStreams implements BeforeApplicationShutdown {
   private readonly waiting = new Set<() => void>();
   private open = 0;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    metrics: Metrics,
+  ) {
+    metrics.observeOpenObservers(() => this.open);
+  }
 
   /** Streams that are open now. */
   get size(): number {
