@@ -1,13 +1,13 @@
 import { ArrayUnique, IsIn, IsInt, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+import { idProblem, type IdKind } from '../../common/id-rules.js';
 import type { Reason } from '../../common/reasons.js';
-import { idProblem } from '../http/path-rules.js';
 
 /** What a rule tells beside its text; a rule without it means `INVALID_BODY`. */
 export interface RuleContext {
   readonly reason: Reason;
 }
 
-/** A rule on one field: undefined when the value is fine, else the end of the sentence `<field> must …`. */
+/** A rule on one field: undefined when the value is fine, else the end of the sentence `<field> …`. */
 type Problem = (value: unknown) => string | undefined;
 
 const because = (reason: Reason): ValidationOptions => ({ context: { reason } satisfies RuleContext });
@@ -16,31 +16,31 @@ function rule(name: string, problemOf: Problem, reason: Reason = 'INVALID_BODY')
   const validator = {
     validate: (value: unknown) => problemOf(value) === undefined,
     defaultMessage: (args?: { property: string; value: unknown }) =>
-      `${args?.property ?? name} must ${problemOf(args?.value) ?? 'be valid'}`,
+      `${args?.property ?? name} ${problemOf(args?.value) ?? 'is invalid'}`,
   };
   return ValidateBy({ name, validator }, because(reason));
 }
 
-/** An id of at most `maxLength` characters, else `ID_INVALID`. */
-export const IsId = (maxLength: number): PropertyDecorator =>
-  rule('isId', (value) => idProblem(String(value), maxLength), 'ID_INVALID');
+/** An id of this kind, else `ID_INVALID`. */
+export const IsId = (kind: IdKind): PropertyDecorator =>
+  rule('isId', (value) => idProblem(kind, String(value)), 'ID_INVALID');
 
 /** The request_id is there, else `REQUEST_ID_REQUIRED`; its form is another rule. */
 export const IsGiven = (): PropertyDecorator =>
-  rule('isGiven', (value) => (value === '' ? 'be given' : undefined), 'REQUEST_ID_REQUIRED');
+  rule('isGiven', (value) => (value === '' ? 'is required' : undefined), 'REQUEST_ID_REQUIRED');
 
 /** 1 to `maxLength` characters of any kind. */
 export const IsText = (maxLength: number): PropertyDecorator =>
   rule('isText', (value) => {
     const { length } = [...String(value)];
-    return length >= 1 && length <= maxLength ? undefined : `have 1 to ${maxLength} characters`;
+    return length >= 1 && length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;
   });
 
 /** The id of an event as decimal text, 0 to 2^53 - 1, else `CURSOR_INVALID`. */
 export const IsCursor = (): PropertyDecorator =>
   rule(
     'isCursor',
-    (value) => (Number.isSafeInteger(Number(value)) ? undefined : `be the id of an event, got ${String(value)}`),
+    (value) => (Number.isSafeInteger(Number(value)) ? undefined : `must be the id of an event, got ${String(value)}`),
     'CURSOR_INVALID',
   );
 
@@ -48,7 +48,7 @@ export const IsCursor = (): PropertyDecorator =>
 export const IsZone = (): PropertyDecorator =>
   rule(
     'isZone',
-    (value) => (isTimeZone(String(value)) ? undefined : 'be an IANA time zone, for example Asia/Shanghai'),
+    (value) => (isTimeZone(String(value)) ? undefined : 'must be an IANA time zone, for example Asia/Shanghai'),
     'TIME_ZONE_INVALID',
   );
 

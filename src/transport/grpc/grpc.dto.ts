@@ -1,8 +1,8 @@
 import { ArrayMaxSize, IsOptional } from 'class-validator';
+import { ID_LENGTHS } from '../../common/id-rules.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Capability } from '../../events/projection.js';
 import type { MessageMode, OnDisconnect } from '../../runs/runs.types.js';
-import { ID_LENGTH } from '../http/path-rules.js';
 import type { Cancel, Message, ResourceInput } from './generated/harness/v1/action.js';
 import type { GetRunRequest, ObserveRequest } from './generated/harness/v1/run.js';
 import type {
@@ -13,45 +13,41 @@ import type {
 } from './generated/harness/v1/session.js';
 import { IsCursor, IsGiven, IsId, IsOneOf, IsSomeOf, IsText, IsWithin, IsZone } from './grpc-rules.js';
 
-/** Longest ids that only this door names, in characters. */
-const RUN = 256;
-const RESOURCE = 256;
-
 const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
 const MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const satisfies readonly MessageMode[];
 const ON_DISCONNECT = ['cancel', 'continue'] as const satisfies readonly OnDisconnect[];
 const SOURCE_TYPES = ['url', 'base64', 'upload', 'artifact'] as const;
 
 export class CreateSessionDto implements CreateSessionRequest {
-  @IsOptional() @IsId(ID_LENGTH.app) readonly agent: string | undefined;
-  @IsOptional() @IsId(ID_LENGTH.user) readonly user_id: string | undefined;
+  @IsOptional() @IsId('app') readonly agent: string | undefined;
+  @IsOptional() @IsId('user') readonly user_id: string | undefined;
   @IsSomeOf(CAPABILITIES) readonly capabilities!: readonly Capability[];
-  @IsOptional() @IsText(ID_LENGTH.reference) readonly client_reference: string | undefined;
+  @IsOptional() @IsText(ID_LENGTHS.reference) readonly client_reference: string | undefined;
   @IsOptional() @IsZone() readonly time_zone: string | undefined;
   readonly state: JsonObject | undefined;
-  @IsOptional() @IsId(ID_LENGTH.request) readonly request_id: string | undefined;
+  @IsOptional() @IsId('request') readonly request_id: string | undefined;
 }
 
 export class GetSessionDto implements GetSessionRequest {
-  @IsId(ID_LENGTH.session) readonly session_id!: string;
+  @IsId('session') readonly session_id!: string;
   @IsOptional() @IsWithin(1, 200) readonly runs: number | undefined;
-  @IsOptional() @IsId(RUN) readonly before: string | undefined;
+  @IsOptional() @IsId('session') readonly before: string | undefined;
   readonly events: boolean | undefined;
 }
 
 export class ListSessionsDto implements ListSessionsRequest {
-  @IsOptional() @IsText(ID_LENGTH.reference) readonly client_reference: string | undefined;
+  @IsOptional() @IsText(ID_LENGTHS.reference) readonly client_reference: string | undefined;
   readonly page_token: string | undefined;
   @IsOptional() @IsWithin(1, 200) readonly limit: number | undefined;
 }
 
 export class DeleteSessionDto implements DeleteSessionRequest {
-  @IsId(ID_LENGTH.session) readonly session_id!: string;
+  @IsId('session') readonly session_id!: string;
 }
 
 export class ObserveDto implements ObserveRequest {
-  @IsId(ID_LENGTH.session) readonly session_id!: string;
-  @IsId(RUN) readonly run_id!: string;
+  @IsId('session') readonly session_id!: string;
+  @IsId('session') readonly run_id!: string;
   @IsOptional() @IsCursor() readonly after_seq: string | undefined;
 }
 
@@ -62,8 +58,9 @@ export class GetRunDto extends ObserveDto implements GetRunRequest {
 
 /** What every action has. */
 export class ActionDto {
-  @IsId(ID_LENGTH.session) readonly session_id!: string;
-  @IsGiven() @IsId(ID_LENGTH.request) readonly request_id!: string;
+  @IsId('session') readonly session_id!: string;
+  // Rules are asked from the last to the first.
+  @IsId('request') @IsGiven() readonly request_id!: string;
 }
 
 export class MessageDto implements Message {
@@ -79,7 +76,7 @@ export class MessageDto implements Message {
 }
 
 export class ResourceDto implements ResourceInput {
-  @IsOptional() @IsId(RESOURCE) readonly resource_id: string | undefined;
+  @IsOptional() @IsId('resource') readonly resource_id: string | undefined;
   readonly source: ResourceInput['source'];
   readonly mime_type: string | undefined;
   @IsOptional() @IsOneOf(SOURCE_TYPES, 'RESOURCE_INVALID') readonly source_type:
@@ -87,6 +84,6 @@ export class ResourceDto implements ResourceInput {
 }
 
 export class CancelDto implements Cancel {
-  @IsOptional() @IsId(RUN) readonly run_id: string | undefined;
+  @IsOptional() @IsId('session') readonly run_id: string | undefined;
   readonly reason: string | undefined;
 }

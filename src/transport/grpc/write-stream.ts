@@ -49,12 +49,10 @@ async function pump<Message>(
   gone: AbortSignal,
 ): Promise<void> {
   const place = source.reserve();
-  // A server that stops waits for its places: this one is free once the status is on its way.
-  call.once('finish', () => place.release());
   try {
     await writeAll(call, source, gone, AbortSignal.any([gone, place.signal]));
   } finally {
-    if (gone.aborted) place.release();
+    place.release();
   }
   if (place.signal.aborted) throw new AppError('DRAINING', 'the server is stopping');
 }
