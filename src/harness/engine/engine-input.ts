@@ -1,3 +1,4 @@
+import type { AnswerCheck } from '../ports/answer-check.js';
 import type { ChatMessage, ChatModel } from '../ports/chat-model.port.js';
 import type { RunInputs } from '../ports/run-inputs.port.js';
 import type { Tool } from '../ports/tool.port.js';
@@ -16,13 +17,6 @@ export interface EngineLimits {
   readonly modelAttempts: number;
   /** Base of the full-jitter delay between attempts, milliseconds. */
   readonly retryBaseMs: number;
-}
-
-/** What the run's answer must be; a bad one gets one corrective turn, then the end `invalid_result`. */
-export interface AnswerCheck {
-  readonly shape: 'vision' | 'schema';
-  /** undefined when the text is fine, else the sentence that tells the model what to mend. */
-  problemOf(text: string): string | undefined;
 }
 
 /** Everything one engine run needs; plain data and ports, no host. */

@@ -1,0 +1,21 @@
+import type { RunFacts } from '../../events/projection.js';
+import type { ToolCallRequest } from '../../events/values.js';
+import type { AnswerCheck } from './answer-check.js';
+import type { ChatMessage } from './chat-model.port.js';
+import type { RunInputs } from './run-inputs.port.js';
+
+/** What a host gives to run, or to go on with, a run. */
+export interface AgentRun {
+  readonly run: RunFacts;
+  /** From 1; above after a takeover. */
+  readonly attempt: number;
+  /** IANA name of the message, else of the session. */
+  readonly timeZone: string | undefined;
+  /** The conversation so far, the new message last. */
+  readonly messages: readonly ChatMessage[];
+  readonly turnsTaken: number;
+  /** Calls of the newest answer that never started: they run first. */
+  readonly openCalls: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] } | undefined;
+  readonly answerCheck: AnswerCheck | undefined;
+  readonly inputs: RunInputs;
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import type { HarnessEvent } from '../../events/harness-event.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { Metrics } from '../../observability/metrics.js';
+import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
+import { GroupCommitter } from '../log/group-committer.js';
+import { EventLog } from '../ports/event-log.port.js';
+import { RunHints } from '../ports/run-hints.port.js';
+import type { Lease } from '../run.js';
+
+/** The log as rows of `run_events`. */
+@Injectable()
+export class DatabaseEventLog extends EventLog {
+  private readonly committer: GroupCommitter;
+
+  constructor(
+    private readonly database: Database,
+    hints: RunHints,
+    metrics: Metrics,
+    config: Config,
+  ) {
+    super();
+    this.committer = new GroupCommitter(database, hints, metrics, config.events);
+  }
+
+  append(lease: Lease, event: HarnessEvent): Promise<void> {
+    return this.committer.append(lease, event);
+  }
+
+  settled(runId: string): Promise<void> {
+    return this.committer.settled(runId);
+  }
+
+  async read(runId: string, after: number, limit: number): Promise<readonly LoggedEvent[]> {
+    const rows = await this.database.query<EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+      [runId, after, limit],
+    );
+    return rows.map(eventOf);
+  }
+}

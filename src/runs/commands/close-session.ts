@@ -1,0 +1,91 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Principal } from '../../auth/principal.js';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import { Logger } from '../../observability/logger.js';
+import { PicturesService } from '../../vision/pictures.service.js';
+import { CancelRunCommand } from './cancel-run.js';
+import { openSession } from './command-rows.js';
+
+const ROWS_AT_ONCE = 1000;
+
+/**
+ * Deletes sessions. Closing is one transaction: from then on nothing of the session can be read, and its ADK name
+ * is free again. The rows go in small batches afterwards, also after a restart.
+ */
+@Injectable()
+export class CloseSessionCommand implements OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private isErasing = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cancels: CancelRunCommand,
+    private readonly pictures: PicturesService,
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Begins to erase what was closed before. */
+  start(): void {
+    this.timer = setInterval(() => void this.eraseClosed(), this.config.runs.reaperMs);
+  }
+
+  /** @throws AppError `SESSION_NOT_FOUND`, `SESSION_CLOSED` */
+  async close(principal: Principal, sessionId: string): Promise<void> {
+    const events = await this.database.inTransaction(async (manager) => {
+      await openSession(this.database, manager, principal.tenantId, sessionId);
+      await manager.query("UPDATE sessions SET status = 'closed', external_id = id WHERE id = ? AND tenant_id = ?", [
+        sessionId,
+        principal.tenantId,
+      ]);
+      return this.cancels.stopAll(manager, sessionId, 'the session was deleted');
+    });
+    this.cancels.publish(events);
+    void this.eraseClosed();
+  }
+
+  private async eraseClosed(): Promise<void> {
+    if (this.isErasing) return;
+    this.isErasing = true;
+    try {
+      const closed = await this.database.query<{ id: string; tenant_id: string }>(
+        `SELECT s.id, s.tenant_id FROM sessions s WHERE s.status = 'closed'
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_id = s.id AND r.status IN ('queued', 'running', 'waiting_input', 'cancelling')) LIMIT 20`,
+      );
+      for (const { id, tenant_id: tenantId } of closed) await this.erase(id, tenantId);
+    } catch (error) {
+      this.logger.warn('closed sessions could not be erased yet', { error });
+    } finally {
+      this.isErasing = false;
+    }
+  }
+
+  private async erase(sessionId: string, tenantId: string): Promise<void> {
+    await this.pictures.deleteOf({ id: sessionId, tenantId });
+    const runs = await this.database.query<{ id: string; last_seq: number }>(
+      'SELECT id, last_seq FROM runs WHERE session_id = ? AND tenant_id = ?',
+      [sessionId, tenantId],
+    );
+    for (const run of runs) {
+      for (let seq = 0; seq <= Number(run.last_seq); seq += ROWS_AT_ONCE) {
+        await this.remove('run_events', 'run_id = ? AND seq > ? AND seq <= ?', [run.id, seq, seq + ROWS_AT_ONCE]);
+      }
+      await this.remove('run_inputs', 'run_id = ?', [run.id]);
+    }
+    await this.remove('requests', 'tenant_id = ? AND session_id = ?', [tenantId, sessionId]);
+    await this.remove('runs', 'session_id = ?', [sessionId]);
+    await this.remove('sessions', 'id = ? AND tenant_id = ?', [sessionId, tenantId]);
+  }
+
+  private async remove(table: string, where: string, parameters: readonly unknown[]): Promise<void> {
+    await this.database.inTransaction(
+      (manager) => manager.query(`DELETE FROM ${table} WHERE ${where}`, [...parameters]),
+      'batch',
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { AppError } from '../../common/app-error.js';
+import { canonicalHash } from '../../common/canonical-hash.js';
+import { checkId } from '../../common/id-rules.js';
+import { checkTimeZone } from '../../common/time-zone.js';
+import type { ResourceInput, SubmitMessage } from '../runs.types.js';
+
+/** Checks what can be told from the message alone, before anything is read or written. */
+export function checkMessage(command: SubmitMessage): void {
+  if (command.door === 'v1' || command.door === 'grpc') checkPublicMessage(command);
+  if (command.requestId !== undefined) checkId('request', 'request_id', command.requestId);
+  if (command.timeZone !== undefined) checkTimeZone(command.timeZone);
+  if (command.mode === 'interrupt' || command.mode === 'rollback') {
+    throw new AppError('NOT_IMPLEMENTED', `mode ${command.mode} is not available in this version; use queue or reject`);
+  }
+}
+
+function checkPublicMessage(command: SubmitMessage): void {
+  if (command.requestId === undefined) {
+    throw new AppError('REQUEST_ID_REQUIRED', 'request_id is required, so that the request can be repeated safely');
+  }
+  const hasContent = command.parts?.some((part) => part.kind !== 'text' || part.text !== '') ?? false;
+  if (!hasContent) throw new AppError('INVALID_BODY', 'a message needs text or at least one resource');
+}
+
+/** The hash that tells a repeated request from another one: URLs count without their query, which is signed anew. */
+export function messageHash(command: SubmitMessage): string {
+  const { door: _door, attached: _attached, requestId: _requestId, onDisconnect: _onDisconnect, ...body } = command;
+  return canonicalHash({
+    ...body,
+    parts: body.parts?.map((part) =>
+      part.kind === 'resource' ? { ...part, resource: unsigned(part.resource) } : part,
+    ),
+  });
+}
+
+function unsigned(resource: ResourceInput): ResourceInput {
+  return resource.kind === 'url' ? { ...resource, url: resource.url.replace(/[?#].*$/s, '') } : resource;
+}

@@ -1,0 +1,240 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Principal } from '../../auth/principal.js';
+import { AppError } from '../../common/app-error.js';
+import { Clock } from '../../common/clock.js';
+import { Ids } from '../../common/ids.js';
+import { Config } from '../../config/config.js';
+import { isDuplicateKey } from '../../database/database-errors.js';
+import { Database } from '../../database/database.js';
+import type { ImagePart, ImageUrlPart, Part, UserInput } from '../../events/parts.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { firstOutcome, keepOutcome, type RequestKey } from '../../sessions/request-ledger.js';
+import { applyDelta } from '../../sessions/session-rows.js';
+import { withoutTemp } from '../../sessions/state.js';
+import type { Session } from '../../sessions/sessions.types.js';
+import { AnswersService } from '../../vision/answers.service.js';
+import { PicturesService, type PreparedPicture } from '../../vision/pictures.service.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { writeLifecycle } from '../log/run-rows.js';
+import { RunDispatcher } from '../ports/run-dispatcher.port.js';
+import { RunHints } from '../ports/run-hints.port.js';
+import { RunClaims, type Claim } from '../queue/run-claims.js';
+import { RunWorker } from '../queue/run-worker.js';
+import type { Run } from '../run.js';
+import type { Receipt, ResourceInput, SubmitMessage } from '../runs.types.js';
+import { insertInput, insertRun, nextOrd, openSession, waitingRuns } from './command-rows.js';
+import { checkMessage, messageHash } from './message-rules.js';
+import { languageOf } from './language.js';
+
+interface Submitted {
+  readonly receipt: Receipt;
+  readonly events: readonly LoggedEvent[];
+  readonly claim: Claim | undefined;
+}
+
+/** Turns a message into a durable run: one transaction inserts the input, the run and its receipt. */
+@Injectable()
+export class SubmitMessageCommand {
+  constructor(
+    private readonly database: Database,
+    private readonly pictures: PicturesService,
+    private readonly answers: AnswersService,
+    private readonly claims: RunClaims,
+    private readonly worker: RunWorker,
+    private readonly hints: RunHints,
+    private readonly dispatcher: RunDispatcher,
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+  ) {}
+
+  async submit(principal: Principal, command: SubmitMessage): Promise<Receipt> {
+    checkMessage(command);
+    if (command.responseSchema !== undefined) this.answers.checkSchema(command.responseSchema);
+    const key = keyOf(principal, command);
+    const hash = messageHash(command);
+    const replay = key && (await firstOutcome<Receipt>((sql, values) => this.database.query(sql, values), key, hash));
+    if (replay !== undefined) return { ...replay, disposition: 'replayed' };
+    const prepared = await this.pictures.prepare(resourcesOf(command));
+    const slot = command.attached ? this.worker.reserve() : undefined;
+    try {
+      const submitted = await this.database.inTransaction((manager) =>
+        this.write(manager, principal, command, prepared, key, hash, slot !== undefined),
+      );
+      if ('replayed' in submitted) {
+        slot?.cancel();
+        return submitted.replayed;
+      }
+      this.publish(submitted);
+      if (submitted.claim === undefined) slot?.cancel();
+      else slot?.start(submitted.claim.lease);
+      return submitted.receipt;
+    } catch (error) {
+      slot?.cancel();
+      if (key === undefined || !isDuplicateKey(error)) throw error;
+      const first = await firstOutcome<Receipt>((sql, values) => this.database.query(sql, values), key, hash);
+      if (first === undefined) throw error;
+      return { ...first, disposition: 'replayed' };
+    }
+  }
+
+  private async write(
+    manager: EntityManager,
+    principal: Principal,
+    command: SubmitMessage,
+    prepared: readonly PreparedPicture[],
+    key: RequestKey | undefined,
+    hash: string,
+    hasSlot: boolean,
+  ): Promise<Submitted | { readonly replayed: Receipt }> {
+    const session = await openSession(this.database, manager, principal.tenantId, command.sessionId);
+    const first = key && (await firstOutcome<Receipt>((sql, values) => manager.query(sql, values), key, hash));
+    if (first !== undefined) return { replayed: { ...first, disposition: 'replayed' } };
+    const ahead = await waitingRuns(manager, session.id);
+    await this.checkRoom(manager, session, command, ahead);
+    const attached = await this.pictures.attach(manager, session, prepared);
+    const input = inputOf(command, attached);
+    const run = await this.insert(manager, session, command, input, ahead.length === 0);
+    await insertInput(manager, run, this.clock.nowMs(), principal.subject, {
+      kind: 'message',
+      requestId: command.requestId ?? null,
+      body: { timeZone: command.timeZone, responseSchema: command.responseSchema },
+      appliedSeq: 1,
+    });
+    if (command.stateDelta !== undefined) {
+      await applyDelta(this.database, manager, session, command.stateDelta, this.clock.nowMs());
+    }
+    const queued = await writeLifecycle(manager, run, [
+      lifecycleEvent(run, this.clock, 'run_queued', {
+        input,
+        ...(command.stateDelta === undefined ? {} : { stateDelta: withoutTemp(command.stateDelta) }),
+        queuePosition: ahead.length,
+      }),
+    ]);
+    const receipt = receiptOf(run, command, ahead.length);
+    if (key !== undefined) {
+      await keepOutcome(manager, key, hash, { runId: run.id, status: 202, response: receipt, at: run.createdAt });
+    }
+    const mayStart = hasSlot && ahead.length === 0;
+    const claim = mayStart ? await this.claims.claim(manager, { ...run, lastSeq: 1 }, attached.length > 0) : undefined;
+    return { receipt, events: queued, claim };
+  }
+
+  private async insert(
+    manager: EntityManager,
+    session: Session,
+    command: SubmitMessage,
+    input: UserInput | null,
+    isFirst: boolean,
+  ): Promise<Run> {
+    return insertRun(manager, session, {
+      id: this.ids.next(),
+      ord: await nextOrd(manager, session.id),
+      kind: 'message',
+      invocationId: command.invocationId ?? `e-${this.ids.next()}`,
+      language: await languageOf(manager, session.id, input),
+      mode: command.door === 'adk' ? null : (command.mode ?? 'queue'),
+      onDisconnect: command.onDisconnect ?? this.config.onDisconnect[command.door === 'solon' ? 'v1' : command.door],
+      capabilities: command.capabilities ?? session.capabilities,
+      queueState: isFirst ? 'ready' : 'blocked',
+      availableAt: await this.database.nowMs(manager),
+      createdAt: this.clock.nowMs(),
+    });
+  }
+
+  private async checkRoom(
+    manager: EntityManager,
+    session: Session,
+    command: SubmitMessage,
+    ahead: readonly { readonly id: string }[],
+  ): Promise<void> {
+    checkCapabilities(session, command);
+    const blocking = ahead[0];
+    if (command.mode === 'reject' && blocking !== undefined) {
+      throw new AppError('SESSION_BUSY', `session ${session.id} has an active run ${blocking.id}; use mode queue`, {
+        details: { active_run_id: blocking.id },
+      });
+    }
+    if (ahead.length >= this.config.runs.maxQueuedPerSession) {
+      throw new AppError('QUEUE_FULL', `session ${session.id} has ${ahead.length} runs waiting`, {
+        retryAfterMs: 1000,
+      });
+    }
+    const rows = await manager.query<{ n: number }[]>(
+      "SELECT COUNT(*) AS n FROM runs WHERE tenant_id = ? AND queue_state IN ('ready', 'blocked')",
+      [session.tenantId],
+    );
+    const waiting = Number(rows[0]?.n ?? 0);
+    if (waiting >= this.config.runs.maxQueuedPerTenant) {
+      throw new AppError('QUEUE_FULL', `${waiting} runs are waiting`, { retryAfterMs: 1000 });
+    }
+  }
+
+  private publish({ receipt, events, claim }: Submitted): void {
+    const last = events.at(-1);
+    if (receipt.runId === null || last === undefined) return;
+    this.hints.publish({ runId: receipt.runId, seq: last.seq, events });
+    if (claim !== undefined) this.claims.publish(claim);
+    else if (receipt.disposition === 'started') this.dispatcher.announce();
+  }
+}
+
+function keyOf(principal: Principal, command: SubmitMessage): RequestKey | undefined {
+  if (command.requestId === undefined) return undefined;
+  return { tenantId: principal.tenantId, sessionId: command.sessionId, requestId: command.requestId };
+}
+
+function resourcesOf(command: SubmitMessage): ResourceInput[] {
+  return (command.parts ?? []).flatMap((part) => (part.kind === 'resource' ? [part.resource] : []));
+}
+
+/** Puts the stored pictures in the places where the caller had them. */
+function inputOf(command: SubmitMessage, attached: readonly (ImagePart | ImageUrlPart)[]): UserInput | null {
+  if (command.parts === undefined) return null;
+  let next = 0;
+  const parts = command.parts.map((part): Part => {
+    if (part.kind === 'text') return part;
+    if (part.kind === 'wire') return { kind: 'wire', dialect: 'adk', value: part.value };
+    const picture = attached[next++];
+    if (picture === undefined) throw new Error('a picture of the message was not attached');
+    return part.displayName === undefined ? picture : { ...picture, displayName: part.displayName };
+  });
+  return {
+    ...(command.requestId === undefined ? {} : { requestId: command.requestId }),
+    ...(command.role === undefined ? {} : { role: command.role }),
+    parts,
+  };
+}
+
+function checkCapabilities(session: Session, command: SubmitMessage): void {
+  if (command.door === 'adk' || command.door === 'solon') return;
+  const missing = command.capabilities?.find((capability) => !session.capabilities.includes(capability));
+  if (missing !== undefined) {
+    throw new AppError('CAPABILITY_NOT_ENABLED', `session ${session.id} does not have the capability ${missing}`);
+  }
+  const granted = command.capabilities ?? session.capabilities;
+  if (resourcesOf(command).length > 0 && !granted.includes('vision')) {
+    throw new AppError(
+      'CAPABILITY_NOT_ENABLED',
+      `session ${session.id} takes no pictures: it lacks the capability vision`,
+    );
+  }
+}
+
+function receiptOf(run: Run, command: SubmitMessage, ahead: number): Receipt {
+  return {
+    accepted: true,
+    sessionId: run.sessionId,
+    runId: run.id,
+    requestId: command.requestId ?? null,
+    action: 'message',
+    mode: run.mode,
+    disposition: ahead === 0 ? 'started' : 'queued',
+    status: 'queued',
+    code: 'RUN_QUEUED',
+    stage: 'queued',
+    queuePosition: ahead,
+    cursor: 1,
+  };
+}

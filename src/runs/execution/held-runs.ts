@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { RunHints } from '../ports/run-hints.port.js';
+import type { Lease } from '../run.js';
+
+/** Why an executor must let go of its run. */
+export type StopReason = 'cancel' | 'fenced' | 'drain' | 'time_limit';
+
+/** The reason with which a run's signal is aborted. */
+export class RunStopped extends Error {
+  constructor(readonly reason: StopReason) {
+    super(`the run was stopped: ${reason}`);
+    this.name = 'RunStopped';
+  }
+}
+
+/** A run that this process executes now. */
+export class HeldRun {
+  private readonly controller = new AbortController();
+
+  constructor(
+    readonly lease: Lease,
+    /** Ends the holding. */
+    readonly release: () => void,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  stop(reason: StopReason): void {
+    if (!this.signal.aborted) this.controller.abort(new RunStopped(reason));
+  }
+}
+
+/** The runs that this process executes, and the fast path of their signals. */
+@Injectable()
+export class HeldRuns {
+  private readonly runs = new Map<string, HeldRun>();
+
+  constructor(hints: RunHints) {
+    hints.hints$.subscribe((hint) => {
+      if (hint.events?.some((event) => event.type === 'cancelling')) this.runs.get(hint.runId)?.stop('cancel');
+    });
+  }
+
+  get size(): number {
+    return this.runs.size;
+  }
+
+  hold(lease: Lease): HeldRun {
+    const held: HeldRun = new HeldRun(lease, () => {
+      if (this.runs.get(lease.runId) === held) this.runs.delete(lease.runId);
+    });
+    this.runs.get(lease.runId)?.stop('fenced');
+    this.runs.set(lease.runId, held);
+    return held;
+  }
+
+  all(): readonly HeldRun[] {
+    return [...this.runs.values()];
+  }
+}

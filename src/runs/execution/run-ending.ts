@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../../common/clock.js';
+import { Database } from '../../database/database.js';
+import type { HarnessEvent } from '../../events/harness-event.js';
+import { isTerminal } from '../../events/harness-event.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { closingEvents, readOpenWork } from '../log/open-work.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
+import { EventLog, FencedError } from '../ports/event-log.port.js';
+import { RunDispatcher } from '../ports/run-dispatcher.port.js';
+import { RunHints } from '../ports/run-hints.port.js';
+import { Takeover } from '../queue/takeover.js';
+import type { Lease, Run } from '../run.js';
+
+/** What the end of an execution adds to the run's row. */
+interface EndFacts {
+  /** Milliseconds that this execution took. */
+  readonly execMs: number;
+}
+
+/** The ways in which an executor lets go of its run: each is one transaction under the run's lock and epoch. */
+@Injectable()
+export class RunEnding {
+  constructor(
+    private readonly database: Database,
+    private readonly log: EventLog,
+    private readonly hints: RunHints,
+    private readonly dispatcher: RunDispatcher,
+    private readonly takeover: Takeover,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Ends the run with these events, unless new input waits for the model.
+   * @param eventsFor makes the last events from the locked run; the last one is terminal
+   * @returns false when an input is waiting: nothing was written
+   * @throws FencedError when the lease is void
+   */
+  finish(lease: Lease, facts: EndFacts, eventsFor: (run: Run) => readonly HarnessEvent[]): Promise<boolean> {
+    return this.letGo(lease, async (manager, run) => {
+      if (run.pendingInputs > 0) return undefined;
+      return writeLifecycle(manager, run, eventsFor(run), this.changes(run, facts));
+    });
+  }
+
+  /** Ends a run that broke off: closes what its log has open, then writes the terminal event. */
+  async breakOff(lease: Lease, facts: EndFacts, terminalFor: (run: Run) => HarnessEvent): Promise<void> {
+    await this.letGo(lease, async (manager, run) => {
+      const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
+      return writeLifecycle(manager, run, [...closing, terminalFor(run)], this.changes(run, facts));
+    });
+  }
+
+  /** The terminal event of a cancelled run. */
+  cancelled(run: Run, reason: string | null): HarnessEvent {
+    return lifecycleEvent(run, this.clock, 'run_cancelled', { reason, artifacts: [], usage: run.usage });
+  }
+
+  /** Puts the run back into the queue at a safe point. */
+  async handBack(lease: Lease, facts: EndFacts): Promise<void> {
+    await this.letGo(lease, async (manager, run) => {
+      if (run.status === 'cancelling') {
+        const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
+        return writeLifecycle(manager, run, [...closing, this.cancelled(run, null)], this.changes(run, facts));
+      }
+      return this.takeover.handBack(manager, run);
+    });
+  }
+
+  private changes(run: Run, { execMs }: EndFacts): RunChanges {
+    return { exec_ms: run.execMs + execMs };
+  }
+
+  private async letGo(
+    lease: Lease,
+    write: (manager: EntityManager, run: Run) => Promise<LoggedEvent[] | undefined>,
+  ): Promise<boolean> {
+    await this.log.settled(lease.runId);
+    const events = await this.database.inTransaction(async (manager) => {
+      const run = await lockRun(this.database, manager, lease.runId);
+      if (run === undefined || run.epoch !== lease.epoch) throw new FencedError(lease.runId);
+      return write(manager, run);
+    });
+    const last = events?.at(-1);
+    if (events === undefined || last === undefined) return false;
+    this.hints.publish({ runId: lease.runId, seq: last.seq, events });
+    if (isTerminal(last) || last.status === 'queued') this.dispatcher.announce();
+    return true;
+  }
+}

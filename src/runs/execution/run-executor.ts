@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/app-error.js';
+import { Clock } from '../../common/clock.js';
+import type { Reason } from '../../common/reasons.js';
+import { Config } from '../../config/config.js';
+import type { EventOf } from '../../events/harness-event.js';
+import { Logger } from '../../observability/logger.js';
+import { AnswersService } from '../../vision/answers.service.js';
+import { PicturesService } from '../../vision/pictures.service.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { AgentRuntime } from '../ports/agent-runtime.port.js';
+import { EventLog, FencedError } from '../ports/event-log.port.js';
+import { conversationOf } from '../reading/conversation.js';
+import type { Lease } from '../run.js';
+import { HeldRuns, RunStopped, type HeldRun } from './held-runs.js';
+import { PictureFetcher } from './picture-fetcher.js';
+import { ownParts, RunContexts, type RunContext } from './run-context.js';
+import { RunEnding } from './run-ending.js';
+import { ExecutorInputs } from './executor-inputs.js';
+import { runError } from './run-result.js';
+import { RunWriter } from './run-writer.js';
+
+/** Executes one leased run: pictures, engine, end. Whatever happens, the run is ended, handed back or left to its new holder. */
+@Injectable()
+export class RunExecutor {
+  private isDraining = false;
+
+  constructor(
+    private readonly contexts: RunContexts,
+    private readonly runtime: AgentRuntime,
+    private readonly log: EventLog,
+    private readonly held: HeldRuns,
+    private readonly ending: RunEnding,
+    private readonly fetcher: PictureFetcher,
+    private readonly pictures: PicturesService,
+    private readonly answers: AnswersService,
+    private readonly clock: Clock,
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
+
+  /** From now on runs are handed back at their next safe point. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  /** Resolves when the run is out of our hands; never rejects. */
+  async execute(lease: Lease): Promise<void> {
+    const held = this.held.hold(lease);
+    const startedAt = this.clock.nowMs();
+    const writer = new RunWriter(this.log, held);
+    let limit: NodeJS.Timeout | undefined;
+    try {
+      const context = await this.contexts.load(lease.runId);
+      limit = setTimeout(() => held.stop('time_limit'), Math.max(0, this.config.runs.maxExecMs - context.run.execMs));
+      await this.run(context, held, writer, startedAt);
+    } catch (error) {
+      await this.letGo(held, writer, startedAt, held.signal.aborted ? held.signal.reason : error);
+    } finally {
+      clearTimeout(limit);
+      held.release();
+    }
+  }
+
+  private async run(context: RunContext, held: HeldRun, writer: RunWriter, startedAt: number): Promise<void> {
+    const { run, facts } = context;
+    const history = await this.fetcher.withPictures(context, writer, held.signal);
+    const conversation = conversationOf(history, run.id, (image) => this.pictures.load(image));
+    const shape = this.answers.shapeOf({
+      capabilities: run.capabilities,
+      pictureCount: ownParts(context).filter((part) => part.kind === 'image' || part.kind === 'image_url').length,
+      responseSchema: context.body.responseSchema,
+    });
+    const inputs = new ExecutorInputs(this.ending, held.lease, writer, shape, this.clock, () => ({
+      execMs: this.clock.nowMs() - startedAt,
+    }));
+    const stream = this.runtime.run(
+      {
+        run: facts,
+        attempt: run.attempt,
+        timeZone: context.timeZone,
+        messages: conversation.messages,
+        turnsTaken: conversation.turnsTaken,
+        openCalls: conversation.openCalls,
+        answerCheck: shape.check,
+        inputs,
+      },
+      held.signal,
+    );
+    for await (const event of stream) {
+      if (event.type === 'run_end') break; // `mayEnd` has written it with the terminal event
+      if (event.type === 'reason_start' && this.isDraining) held.stop('drain');
+      held.signal.throwIfAborted();
+      await writer.write(event);
+    }
+    if (!inputs.hasEnded) throw new Error('the agent stopped without an end');
+    this.logger.info('run finished', { runId: run.id, attempt: run.attempt, execMs: this.clock.nowMs() - startedAt });
+  }
+
+  private async letGo(held: HeldRun, writer: RunWriter, startedAt: number, error: unknown): Promise<void> {
+    const { lease } = held;
+    const facts = { execMs: this.clock.nowMs() - startedAt };
+    try {
+      if (error instanceof FencedError || (error instanceof RunStopped && error.reason === 'fenced')) {
+        this.logger.warn('run belongs to another worker now', { runId: lease.runId, epoch: lease.epoch });
+      } else if (error instanceof RunStopped && error.reason === 'cancel') {
+        await this.ending.breakOff(lease, facts, (run) => this.ending.cancelled(run, null));
+        this.logger.info('run cancelled', { runId: lease.runId, ...facts });
+      } else if (error instanceof RunStopped && error.reason === 'drain') {
+        await this.ending.handBack(lease, facts);
+        this.logger.info('run handed back', { runId: lease.runId, ...facts });
+      } else {
+        await this.fail(lease, facts, error, writer.lastText);
+      }
+    } catch (failure) {
+      if (!(failure instanceof FencedError))
+        this.logger.error('run could not be closed', { runId: lease.runId, error: failure });
+    }
+  }
+
+  private async fail(lease: Lease, facts: { execMs: number }, error: unknown, text: string): Promise<void> {
+    const { code, message } = failureOf(lease.runId, error, this.config.runs.maxExecMs);
+    this.logger.error('run failed', { runId: lease.runId, code, ...facts, error });
+    await this.ending.breakOff(lease, facts, (run): EventOf<'run_failed'> =>
+      lifecycleEvent(run, this.clock, 'run_failed', {
+        error: runError(code, message, run.stage, text),
+        artifacts: [],
+        usage: run.usage,
+      }),
+    );
+  }
+}
+
+/** What clients may read of a failure: our own errors as they are, everything else without its text. */
+function failureOf(runId: string, error: unknown, maxExecMs: number): { code: Reason; message: string } {
+  if (error instanceof RunStopped) {
+    return { code: 'BUDGET_EXCEEDED', message: `the run did not end within ${maxExecMs} ms of execution` };
+  }
+  if (error instanceof AppError && error.reason !== 'INTERNAL') return { code: error.reason, message: error.message };
+  return { code: 'AGENT_ERROR', message: `internal error, run ${runId}` };
+}

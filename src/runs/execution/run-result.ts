@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../common/json.js';
+import type { Reason } from '../../common/reasons.js';
+import { REASONS } from '../../common/reasons.js';
+import type { EventOf } from '../../events/harness-event.js';
+import type { EndReason, RunError, RunResult } from '../../events/values.js';
+
+/** How a run ends: with a result, or with an error. */
+export type RunOutcome =
+  { readonly type: 'completed'; readonly result: RunResult } | { readonly type: 'failed'; readonly code: Reason };
+
+const FAILURES: Partial<Record<EndReason, Reason>> = {
+  max_turns: 'TURN_LIMIT',
+  budget: 'BUDGET_EXCEEDED',
+  loop: 'LOOP_DETECTED',
+  empty_answer: 'EMPTY_ANSWER',
+  invalid_result: 'RESULT_INVALID',
+  provider_error: 'PROVIDER_ERROR',
+};
+
+/**
+ * The table from the engine's end to the run's (contract runs §2.5).
+ * @param resultOf makes the result of a good answer
+ */
+export function outcomeOf(end: EventOf<'run_end'>, resultOf: (text: string) => RunResult): RunOutcome {
+  if (end.meta?.['reason'] === 'MODEL_LACKS_VISION') return { type: 'failed', code: 'MODEL_LACKS_VISION' };
+  const failure = FAILURES[end.reason];
+  if (failure !== undefined) return { type: 'failed', code: failure };
+  if (end.reason === 'completed') return { type: 'completed', result: resultOf(end.text) };
+  return { type: 'completed', result: { type: 'text', data: { text: end.text, end: end.reason } } };
+}
+
+/** The `error` of a failed run; the text it has stays in `details.text`. */
+export function runError(code: Reason, message: string, stage: string, text: string): RunError {
+  const details: JsonObject | undefined = text === '' ? undefined : { text };
+  return { code, message, retryable: REASONS[code].retryable, stage, ...(details === undefined ? {} : { details }) };
+}

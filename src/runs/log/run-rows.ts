@@ -1,0 +1,83 @@
+import type { EntityManager } from 'typeorm';
+import type { Database } from '../../database/database.js';
+import { toJson } from '../../database/columns.js';
+import type { HarnessEvent } from '../../events/harness-event.js';
+import { isTerminal } from '../../events/harness-event.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { columnsFor, runOf, type Run } from '../run.js';
+import { insertEvents, stamp } from './event-rows.js';
+
+/** Values for columns of `runs`, by column name. */
+export type RunChanges = Readonly<Record<string, unknown>>;
+
+/** Locks runs in id order, so that two batches never wait for each other in a circle. */
+export async function lockRuns(database: Database, manager: EntityManager, runIds: readonly string[]): Promise<Run[]> {
+  const marks = runIds.map(() => '?').join(', ');
+  const rows = await manager.query<Record<string, unknown>[]>(
+    `SELECT * FROM runs WHERE id IN (${marks}) ORDER BY id${database.forUpdate}`,
+    [...runIds],
+  );
+  return rows.map(runOf);
+}
+
+export async function lockRun(database: Database, manager: EntityManager, runId: string): Promise<Run | undefined> {
+  return (await lockRuns(database, manager, [runId]))[0];
+}
+
+export async function updateRun(manager: EntityManager, runId: string, changes: RunChanges): Promise<void> {
+  const names = Object.keys(changes);
+  const assignments = names.map((name) => `${name} = ?`).join(', ');
+  await manager.query(`UPDATE runs SET ${assignments} WHERE id = ?`, [...Object.values(changes), runId]);
+}
+
+/**
+ * Appends life-cycle events to a locked run and brings its row up to date: the one way a run's status changes.
+ * @param changes further columns, e.g. the lease
+ * @returns the events as committed (once the transaction is)
+ */
+export async function writeLifecycle(
+  manager: EntityManager,
+  run: Run,
+  events: readonly HarnessEvent[],
+  changes: RunChanges = {},
+): Promise<LoggedEvent[]> {
+  const stamped = stamp(run, events);
+  const last = stamped.at(-1);
+  if (last === undefined) return [];
+  await insertEvents(manager, [{ owner: run, events: stamped }]);
+  const { status, activeSessionId, queueState } = columnsFor(run, last);
+  await updateRun(manager, run.id, {
+    last_seq: last.seq,
+    status,
+    code: last.code,
+    stage: last.stage,
+    active_session_id: activeSessionId,
+    queue_state: queueState,
+    ...(isTerminal(last) ? endColumns(last) : {}),
+    ...changes,
+  });
+  if (isTerminal(last)) await promoteNext(manager, run);
+  return stamped;
+}
+
+function endColumns(end: LoggedEvent): RunChanges {
+  return {
+    terminal_seq: end.seq,
+    ended_at: end.at,
+    lease_owner: null,
+    lease_until: null,
+    cancel_requested_at: null,
+    ...('result' in end ? { result: toJson(end.result) } : {}),
+    ...('error' in end ? { error: toJson(end.error) } : {}),
+    ...('usage' in end ? { token_usage: toJson(end.usage) } : {}),
+  };
+}
+
+/** Head of line: the oldest waiting run of the session may be claimed now. */
+async function promoteNext(manager: EntityManager, ended: Run): Promise<void> {
+  const rows = await manager.query<{ id: string }[]>(
+    "SELECT id FROM runs WHERE session_id = ? AND status = 'queued' AND id <> ? ORDER BY priority, ord LIMIT 1",
+    [ended.sessionId, ended.id],
+  );
+  if (rows[0] !== undefined) await updateRun(manager, rows[0].id, { queue_state: 'ready' });
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import { Logger } from '../../observability/logger.js';
+import { RunDispatcher } from '../ports/run-dispatcher.port.js';
+import { RunHints } from '../ports/run-hints.port.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { lockRun, writeLifecycle } from '../log/run-rows.js';
+import { Takeover } from './takeover.js';
+
+/** Finds runs that nobody works on any more: their lease has expired, or they have lived too long. */
+@Injectable()
+export class Reaper {
+  private timer: NodeJS.Timeout | undefined;
+  private isBusy = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly takeover: Takeover,
+    private readonly hints: RunHints,
+    private readonly dispatcher: RunDispatcher,
+    private readonly clock: Clock,
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
+
+  /** On SQLite nobody else can hold a lease: every leased run is taken over at once. */
+  async start(): Promise<void> {
+    if (this.database.kind === 'sqlite') await this.reapLeases(undefined);
+    this.timer = setInterval(() => void this.tick(), this.config.runs.reaperMs);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async tick(): Promise<void> {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      const now = await this.database.inTransaction((manager) => this.database.nowMs(manager));
+      await this.reapLeases(now);
+      await this.expireOld(now - this.config.runs.ttlMs);
+    } catch (error) {
+      this.logger.warn('reaper could not finish its round', { error });
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private async reapLeases(expiredAt: number | undefined): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM runs WHERE status IN ('running', 'cancelling') AND lease_until ${expiredAt === undefined ? 'IS NOT NULL' : '< ?'}`,
+      expiredAt === undefined ? [] : [expiredAt],
+    );
+    for (const { id } of rows) {
+      const events = await this.takeover.takeOver(id, expiredAt);
+      const last = events.at(-1);
+      if (last === undefined) continue;
+      this.logger.warn('run lost its worker', { runId: id, status: last.status, code: last.code });
+      this.hints.publish({ runId: id, seq: last.seq, events });
+    }
+    if (rows.length > 0) this.dispatcher.announce();
+  }
+
+  private async expireOld(createdBefore: number): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(
+      "SELECT id FROM runs WHERE status IN ('queued', 'waiting_input') AND created_at < ? LIMIT 100",
+      [createdBefore],
+    );
+    for (const { id } of rows) await this.expire(id);
+    if (rows.length > 0) this.dispatcher.announce();
+  }
+
+  private async expire(runId: string): Promise<void> {
+    const events = await this.database.inTransaction(async (manager) => {
+      const run = await lockRun(this.database, manager, runId);
+      if (run === undefined || (run.status !== 'queued' && run.status !== 'waiting_input')) return [];
+      const message = `the run did not end within ${this.config.runs.ttlMs} ms`;
+      const expired = lifecycleEvent(run, this.clock, 'run_expired', {
+        error: { code: 'RUN_TTL_EXCEEDED', message, retryable: false, stage: run.stage },
+        artifacts: [],
+        usage: run.usage,
+      });
+      return writeLifecycle(manager, run, [expired], { epoch: run.epoch + 1 });
+    });
+    const last = events.at(-1);
+    if (last !== undefined) this.hints.publish({ runId, seq: last.seq, events });
+  }
+}

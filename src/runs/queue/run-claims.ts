@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../../common/clock.js';
+import { Ids } from '../../common/ids.js';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { RunHints } from '../ports/run-hints.port.js';
+import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { lockRun, writeLifecycle } from '../log/run-rows.js';
+import type { Lease, Run } from '../run.js';
+
+export interface Claim {
+  readonly lease: Lease;
+  readonly events: readonly LoggedEvent[];
+}
+
+/** Takes queued runs for this process: one short transaction each, all work happens outside it. */
+@Injectable()
+export class RunClaims {
+  /** Names this process in `lease_owner`. */
+  readonly owner: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly hints: RunHints,
+    private readonly clock: Clock,
+    private readonly config: Config,
+    ids: Ids,
+  ) {
+    this.owner = ids.next();
+  }
+
+  /**
+   * Takes the oldest ready run and leases it to this process.
+   * @returns its lease, or undefined when none is ready
+   */
+  async claimNext(): Promise<Lease | undefined> {
+    const claim = await this.database.inTransaction(async (manager) => {
+      const now = await this.database.nowMs(manager);
+      const skip = this.database.kind === 'mysql' ? ' FOR UPDATE SKIP LOCKED' : '';
+      const rows = await manager.query<{ id: string }[]>(
+        `SELECT id FROM runs WHERE queue_state = 'ready' AND available_at <= ? ORDER BY priority, available_at, id LIMIT 1${skip}`,
+        [now],
+      );
+      const run = rows[0] === undefined ? undefined : await lockRun(this.database, manager, rows[0].id);
+      return run === undefined ? undefined : this.claim(manager, run, await hasPictures(manager, run.id));
+    });
+    if (claim !== undefined) this.publish(claim);
+    return claim?.lease;
+  }
+
+  /** Leases a locked run inside the caller's transaction; the caller publishes after its commit. */
+  async claim(manager: EntityManager, run: Run, pictures: boolean): Promise<Claim> {
+    const now = await this.database.nowMs(manager);
+    const epoch = run.epoch + 1;
+    const attempt = Math.max(run.attempt, 1);
+    const event = lifecycleEvent(run, this.clock, 'run_running', { attempt, hasPictures: pictures });
+    const events = await writeLifecycle(manager, run, [event], {
+      epoch,
+      attempt,
+      lease_owner: this.owner,
+      lease_until: now + this.config.runs.leaseMs,
+      started_at: run.startedAt ?? event.at,
+    });
+    return { lease: { runId: run.id, epoch }, events };
+  }
+
+  publish({ lease, events }: Claim): void {
+    const last = events.at(-1);
+    if (last !== undefined) this.hints.publish({ runId: lease.runId, seq: last.seq, events });
+  }
+}
+
+async function hasPictures(manager: EntityManager, runId: string): Promise<boolean> {
+  const rows = await manager.query<EventRow[]>(`SELECT ${EVENT_COLUMNS} FROM run_events WHERE run_id = ? AND seq = 1`, [
+    runId,
+  ]);
+  const first = rows[0] === undefined ? undefined : eventOf(rows[0]);
+  const parts = first?.type === 'run_queued' ? (first.input?.parts ?? []) : [];
+  return parts.some((part) => part.kind === 'image' || part.kind === 'image_url');
+}

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { Subscription } from 'rxjs';
+import { Config } from '../../config/config.js';
+import { Logger } from '../../observability/logger.js';
+import { HeldRuns } from '../execution/held-runs.js';
+import { LeaseKeeper } from '../execution/lease-keeper.js';
+import { RunExecutor } from '../execution/run-executor.js';
+import { RunDispatcher } from '../ports/run-dispatcher.port.js';
+import type { Lease } from '../run.js';
+import { Reaper } from './reaper.js';
+import { RunClaims } from './run-claims.js';
+
+/** Claims queued runs and executes them, `runs.workerConcurrency` at once. */
+@Injectable()
+export class RunWorker {
+  private subscription: Subscription | undefined;
+  private readonly executions = new Set<Promise<void>>();
+  private reserved = 0;
+  private isClaiming = false;
+  private mayHaveMore = false;
+  private isStopping = false;
+
+  constructor(
+    private readonly claims: RunClaims,
+    private readonly executor: RunExecutor,
+    private readonly held: HeldRuns,
+    private readonly keeper: LeaseKeeper,
+    private readonly reaper: Reaper,
+    private readonly dispatcher: RunDispatcher,
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Takes over what a dead process left, then claims. */
+  async start(): Promise<void> {
+    this.keeper.start();
+    await this.reaper.start();
+    this.subscription = this.dispatcher.due$.subscribe(() => void this.claimAll());
+    void this.claimAll();
+  }
+
+  /** A place for a run that its own request starts at once; undefined when none is free or this process has no worker. */
+  reserve(): { start(lease: Lease): void; cancel(): void } | undefined {
+    if (this.subscription === undefined || this.isStopping || this.freeSlots === 0) return undefined;
+    this.reserved += 1;
+    return {
+      start: (lease) => {
+        this.reserved -= 1;
+        this.execute(lease);
+      },
+      cancel: () => {
+        this.reserved -= 1;
+      },
+    };
+  }
+
+  /**
+   * Stops claiming, lets runs go on to their next safe point, and hands back the rest.
+   * @param graceMs how long runs may go on, milliseconds
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.isStopping = true;
+    this.subscription?.unsubscribe();
+    this.executor.drain();
+    const deadline = setTimeout(() => {
+      for (const run of this.held.all()) run.stop('drain');
+    }, graceMs);
+    while (this.executions.size > 0) await Promise.all(this.executions);
+    clearTimeout(deadline);
+    this.reaper.stop();
+    this.keeper.stop();
+  }
+
+  private get freeSlots(): number {
+    return this.config.runs.workerConcurrency - this.executions.size - this.reserved;
+  }
+
+  private async claimAll(): Promise<void> {
+    this.mayHaveMore = true;
+    if (this.isClaiming) return;
+    this.isClaiming = true;
+    try {
+      while (this.mayHaveMore && this.freeSlots > 0 && !this.isStopping) {
+        const lease = await this.claims.claimNext();
+        if (lease === undefined) this.mayHaveMore = false;
+        else this.execute(lease);
+      }
+    } catch (error) {
+      this.logger.warn('worker could not claim a run', { error });
+    } finally {
+      this.isClaiming = false;
+    }
+  }
+
+  private execute(lease: Lease): void {
+    const execution = this.executor.execute(lease).finally(() => {
+      this.executions.delete(execution);
+      if (this.mayHaveMore) void this.claimAll();
+    });
+    this.executions.add(execution);
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../../common/clock.js';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import type { HarnessEvent } from '../../events/harness-event.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { closingEvents, readOpenWork, type Interruption, type OpenWork } from '../log/open-work.js';
+import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
+import type { Run } from '../run.js';
+
+/** Gives the lease back: whoever claims next gets a higher epoch, and the old holder's writes are refused. */
+const RELEASED: RunChanges = { lease_owner: null, lease_until: null };
+
+/** Puts runs whose worker is gone, or lets go, back into the queue: their log is closed first. */
+@Injectable()
+export class Takeover {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Takes a run from a worker that is lost: a cancelling one ends, one that was lost too often without progress
+   * fails with `WORKER_LOST`, any other is queued again.
+   * @param expiredAt only if its lease ended before this time; undefined = whatever its lease says
+   * @returns the events written, empty when the run has moved on meanwhile
+   */
+  takeOver(runId: string, expiredAt: number | undefined): Promise<LoggedEvent[]> {
+    return this.database.inTransaction(async (manager) => {
+      const run = await lockRun(this.database, manager, runId);
+      if (run === undefined || !(await this.isLost(manager, run, expiredAt))) return [];
+      const takeovers = run.takeovers + 1;
+      if (run.status === 'cancelling') return this.end(manager, run, this.cancelled(run));
+      if (takeovers >= this.config.runs.maxAttempts) return this.end(manager, run, this.workerLost(run, takeovers));
+      return this.requeue(manager, run, { attempt: run.attempt + 1, takeovers });
+    });
+  }
+
+  /** Queues a run again whose executor stops at a safe point: no attempt is lost. */
+  async handBack(manager: EntityManager, run: Run): Promise<LoggedEvent[]> {
+    return this.requeue(manager, run, { attempt: run.attempt, takeovers: run.takeovers });
+  }
+
+  private async requeue(
+    manager: EntityManager,
+    run: Run,
+    counts: { attempt: number; takeovers: number },
+  ): Promise<LoggedEvent[]> {
+    const open = await readOpenWork(manager, run);
+    const closing = closingEvents(run, open, 'recovered', this.clock);
+    const recovered = lifecycleEvent(run, this.clock, 'recovered', {
+      attempt: counts.attempt,
+      discardAfter: discardAfter(run, open, closing.length),
+    });
+    return writeLifecycle(manager, run, [...closing, recovered], {
+      ...RELEASED,
+      ...counts,
+      epoch: run.epoch + 1,
+      available_at: await this.database.nowMs(manager),
+    });
+  }
+
+  private async end(manager: EntityManager, run: Run, terminal: HarnessEvent): Promise<LoggedEvent[]> {
+    const how: Interruption = 'cancelled';
+    const closing = closingEvents(run, await readOpenWork(manager, run), how, this.clock);
+    return writeLifecycle(manager, run, [...closing, terminal], { ...RELEASED, epoch: run.epoch + 1 });
+  }
+
+  private async isLost(manager: EntityManager, run: Run, expiredAt: number | undefined): Promise<boolean> {
+    if (run.status !== 'running' && run.status !== 'cancelling') return false;
+    if (expiredAt === undefined) return true;
+    const rows = await manager.query<{ lease_until: number | null }[]>('SELECT lease_until FROM runs WHERE id = ?', [
+      run.id,
+    ]);
+    return Number(rows[0]?.lease_until ?? 0) < expiredAt;
+  }
+
+  private cancelled(run: Run): HarnessEvent {
+    return lifecycleEvent(run, this.clock, 'run_cancelled', { reason: null, artifacts: [], usage: run.usage });
+  }
+
+  private workerLost(run: Run, losses: number): HarnessEvent {
+    const message = `the run lost its worker ${losses} times in a row without progress`;
+    return lifecycleEvent(run, this.clock, 'run_failed', {
+      error: { code: 'WORKER_LOST', message, retryable: true, stage: run.stage },
+      artifacts: [],
+      usage: run.usage,
+    });
+  }
+}
+
+/** The last id before the broken step: partial text after it is void. */
+function discardAfter(run: Run, open: OpenWork, closingCount: number): number {
+  return open.reason === undefined ? run.lastSeq + closingCount : open.reason.seq - 1;
+}

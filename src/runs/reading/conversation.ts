@@ -1,0 +1,136 @@
+import type { LoggedEvent } from '../../events/projection.js';
+import type { ImagePart, Part, UserInput } from '../../events/parts.js';
+import type { ToolCallRequest } from '../../events/values.js';
+import type { ChatMessage, ChatPart, ModelPicture } from '../../harness/ports/chat-model.port.js';
+import { importedMessages } from './imported-messages.js';
+import { pairedMessages } from './paired-messages.js';
+
+/** Reads a stored picture for a model. */
+export type PictureLoader = (image: ImagePart) => Promise<ModelPicture>;
+
+export interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  /** Model calls that the run already took. */
+  readonly turnsTaken: number;
+  /** Calls of the run's newest answer that never started: the engine begins with them. */
+  readonly openCalls: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] } | undefined;
+}
+
+/**
+ * Rebuilds what the model sees next from the history rows of a session: user input, whole answers with their
+ * tool calls and results, in run order. Every call has exactly one result afterwards, except the open calls of
+ * the run itself.
+ * @param runId the run that goes on
+ */
+export function conversationOf(events: readonly LoggedEvent[], runId: string, load: PictureLoader): Conversation {
+  const own = events.filter((event) => event.runId === runId);
+  const openCalls = openCallsOf(own);
+  const facts: SessionFacts = { attached: attachedPictures(events), providerIds: providerIds(events), load };
+  const messages: ChatMessage[] = [];
+  for (const event of events) {
+    if (event.type === 'run_queued' && messages.at(-1)?.role === 'user') messages.push(UNANSWERED);
+    messages.push(...messagesOf(event, facts));
+  }
+  const open = new Set(openCalls?.calls.map((call) => call.providerCallId));
+  return {
+    messages: pairedMessages(messages, open),
+    turnsTaken: own.filter((event) => event.type === 'reason_end').length,
+    openCalls,
+  };
+}
+
+interface SessionFacts {
+  readonly attached: ReadonlyMap<string, readonly ImagePart[]>;
+  /** The model's own id of each call, by ours. */
+  readonly providerIds: ReadonlyMap<string, string>;
+  readonly load: PictureLoader;
+}
+
+/** Roles alternate: stands where a run ended without a word. */
+const UNANSWERED: ChatMessage = { role: 'assistant', text: '(no answer was given)', toolCalls: [] };
+
+/** The message of one user input. */
+export function userMessage(input: UserInput, attached: readonly ImagePart[], load: PictureLoader): ChatMessage {
+  const parts = input.parts.flatMap((part) => chatParts(part, attached, load));
+  if (input.role === 'model') return { role: 'assistant', text: plainText(parts), toolCalls: [] };
+  return { role: 'user', parts };
+}
+
+function messagesOf(event: LoggedEvent, facts: SessionFacts): readonly ChatMessage[] {
+  switch (event.type) {
+    case 'run_queued':
+    case 'steer_applied':
+      return event.input === null ? [] : [userMessage(event.input, facts.attached.get(event.runId) ?? [], facts.load)];
+    case 'reason_end':
+      if (event.text === '' && event.toolCalls.length === 0) return [];
+      return [
+        {
+          role: 'assistant',
+          text: event.text,
+          ...(event.thinking === undefined ? {} : { thinking: event.thinking }),
+          toolCalls: event.toolCalls.map((call) => ({ id: call.providerCallId, name: call.toolName, args: call.args })),
+          runId: event.runId,
+        },
+      ];
+    case 'tool_call_end':
+      return [
+        {
+          role: 'tool',
+          callId: facts.providerIds.get(event.callId) ?? event.callId,
+          toolName: event.toolName,
+          text: event.text,
+          isError: event.outcome !== 'ok' && event.outcome !== 'skipped',
+        },
+      ];
+    case 'imported':
+      return importedMessages(event.event);
+    default:
+      return [];
+  }
+}
+
+function providerIds(events: readonly LoggedEvent[]): ReadonlyMap<string, string> {
+  const calls = events.flatMap((event) => (event.type === 'reason_end' ? event.toolCalls : []));
+  return new Map(calls.map((call) => [call.callId, call.providerCallId]));
+}
+
+function chatParts(part: Part, attached: readonly ImagePart[], load: PictureLoader): ChatPart[] {
+  switch (part.kind) {
+    case 'text':
+      return [{ kind: 'text', text: part.text }];
+    case 'image':
+      return [chatPicture(part, load)];
+    case 'image_url':
+      return attached.filter((image) => image.index === part.index).map((image) => chatPicture(image, load));
+    case 'wire':
+      return [];
+  }
+}
+
+function chatPicture(image: ImagePart, load: PictureLoader): ChatPart {
+  const { index, sha256, mimeType, width, height } = image;
+  return { kind: 'image', index, sha256, mimeType, width, height, load: () => load(image) };
+}
+
+/** Pictures that were given by URL and fetched inside their run. */
+function attachedPictures(events: readonly LoggedEvent[]): ReadonlyMap<string, readonly ImagePart[]> {
+  const byRun = new Map<string, ImagePart[]>();
+  for (const event of events) {
+    if (event.type !== 'progress') continue;
+    const images = (event.attached ?? []).filter((part): part is ImagePart => part.kind === 'image');
+    byRun.set(event.runId, [...(byRun.get(event.runId) ?? []), ...images]);
+  }
+  return byRun;
+}
+
+function openCallsOf(own: readonly LoggedEvent[]): Conversation['openCalls'] {
+  const last = own.findLast((event) => event.type === 'reason_end');
+  if (last?.type !== 'reason_end' || last.interrupted !== undefined || last.toolCalls.length === 0) return undefined;
+  const ended = new Set(own.flatMap((event) => (event.type === 'tool_call_end' ? [event.callId] : [])));
+  const calls = last.toolCalls.filter((call) => !ended.has(call.callId));
+  return calls.length === 0 ? undefined : { reasonId: last.reasonId, calls };
+}
+
+function plainText(parts: readonly ChatPart[]): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
+}

@@ -1,0 +1,88 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Subscription } from 'rxjs';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import type { LoggedEvent } from '../../events/projection.js';
+import { Logger } from '../../observability/logger.js';
+import { EventLog } from '../ports/event-log.port.js';
+import { RunHints, type RunHint } from '../ports/run-hints.port.js';
+
+type Listener = (hint: RunHint) => void;
+
+const AT_ONCE = 500;
+
+/**
+ * Spreads hints to the observers of each run, and looks itself, once a `events.pollMs`, in one query for all
+ * watched runs: losing every hint costs at most that long. Observers at one place of a log share one read.
+ */
+@Injectable()
+export class RunFeeds implements OnModuleDestroy {
+  private readonly listeners = new Map<string, Set<Listener>>();
+  private readonly reads = new Map<string, Promise<readonly LoggedEvent[]>>();
+  private readonly subscription: Subscription;
+  private readonly timer: NodeJS.Timeout;
+  private isPolling = false;
+
+  constructor(
+    hints: RunHints,
+    private readonly log: EventLog,
+    private readonly database: Database,
+    private readonly logger: Logger,
+    config: Config,
+  ) {
+    this.subscription = hints.hints$.subscribe((hint) => this.spread(hint));
+    this.timer = setInterval(() => void this.poll(), config.events.pollMs);
+    this.timer.unref();
+  }
+
+  onModuleDestroy(): void {
+    this.subscription.unsubscribe();
+    clearInterval(this.timer);
+  }
+
+  /** Calls the listener for each hint of the run, until the returned function is called. */
+  watch(runId: string, listener: Listener): () => void {
+    const listeners = this.listeners.get(runId) ?? new Set();
+    this.listeners.set(runId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.listeners.get(runId) === listeners) this.listeners.delete(runId);
+    };
+  }
+
+  /** Reads the log; equal reads under way are one. */
+  read(runId: string, after: number, limit: number): Promise<readonly LoggedEvent[]> {
+    const key = `${runId}:${after}:${limit}`;
+    const known = this.reads.get(key);
+    if (known !== undefined) return known;
+    const read = this.log.read(runId, after, limit).finally(() => this.reads.delete(key));
+    this.reads.set(key, read);
+    return read;
+  }
+
+  private spread(hint: RunHint): void {
+    for (const listener of this.listeners.get(hint.runId) ?? []) listener(hint);
+  }
+
+  private async poll(): Promise<void> {
+    if (this.isPolling || this.listeners.size === 0) return;
+    this.isPolling = true;
+    try {
+      const runIds = [...this.listeners.keys()];
+      for (let start = 0; start < runIds.length; start += AT_ONCE)
+        await this.look(runIds.slice(start, start + AT_ONCE));
+    } catch (error) {
+      this.logger.warn('observers could not look at the log', { error });
+    } finally {
+      this.isPolling = false;
+    }
+  }
+
+  private async look(runIds: readonly string[]): Promise<void> {
+    const rows = await this.database.query<{ id: string; last_seq: number }>(
+      `SELECT id, last_seq FROM runs WHERE id IN (${runIds.map(() => '?').join(', ')})`,
+      runIds,
+    );
+    for (const row of rows) this.spread({ runId: row.id, seq: Number(row.last_seq) });
+  }
+}

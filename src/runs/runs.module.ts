@@ -1,0 +1,78 @@
+import { Global, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { DatabaseEventLog } from './adapters/database-event-log.js';
+import { EngineRuntime } from './adapters/engine-runtime.js';
+import { InProcessHints } from './adapters/in-process-hints.js';
+import { PollingDispatcher } from './adapters/polling-dispatcher.js';
+import { CancelRunCommand } from './commands/cancel-run.js';
+import { CloseSessionCommand } from './commands/close-session.js';
+import { ImportEventsCommand } from './commands/import-events.js';
+import { SubmitMessageCommand } from './commands/submit-message.js';
+import { HeldRuns } from './execution/held-runs.js';
+import { LeaseKeeper } from './execution/lease-keeper.js';
+import { PictureFetcher } from './execution/picture-fetcher.js';
+import { RunContexts } from './execution/run-context.js';
+import { RunEnding } from './execution/run-ending.js';
+import { RunExecutor } from './execution/run-executor.js';
+import { AgentRuntime } from './ports/agent-runtime.port.js';
+import { EventLog } from './ports/event-log.port.js';
+import { RunDispatcher } from './ports/run-dispatcher.port.js';
+import { RunHints } from './ports/run-hints.port.js';
+import { Reaper } from './queue/reaper.js';
+import { RunClaims } from './queue/run-claims.js';
+import { RunWorker } from './queue/run-worker.js';
+import { Takeover } from './queue/takeover.js';
+import { AuditReader } from './reading/audit-reader.js';
+import { RunFeeds } from './reading/run-feeds.js';
+import { RunMetrics } from './reading/run-metrics.js';
+import { RunReader } from './reading/run-reader.js';
+import { RunsService } from './runs.service.js';
+
+/** The life of runs: commands, log, queue, execution, reading. */
+@Global()
+@Module({
+  providers: [
+    { provide: RunHints, useClass: InProcessHints },
+    { provide: EventLog, useClass: DatabaseEventLog },
+    { provide: RunDispatcher, useClass: PollingDispatcher },
+    { provide: AgentRuntime, useClass: EngineRuntime },
+    SubmitMessageCommand,
+    CancelRunCommand,
+    ImportEventsCommand,
+    CloseSessionCommand,
+    RunContexts,
+    RunEnding,
+    PictureFetcher,
+    RunExecutor,
+    HeldRuns,
+    LeaseKeeper,
+    RunClaims,
+    Takeover,
+    Reaper,
+    RunWorker,
+    RunReader,
+    AuditReader,
+    RunFeeds,
+    RunMetrics,
+    RunsService,
+  ],
+  exports: [RunsService, RunWorker],
+})
+export class RunsModule implements OnApplicationBootstrap, OnModuleDestroy {
+  constructor(
+    private readonly worker: RunWorker,
+    private readonly closing: CloseSessionCommand,
+    private readonly config: Config,
+  ) {}
+
+  /** After the doors are built: takes over what a dead process left, then claims. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.server.role === 'api') return;
+    this.closing.start();
+    await this.worker.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.worker.stop(this.config.server.shutdownMs);
+  }
+}
