@@ -1,0 +1,63 @@
+import type { ChatMessage, ChatPart, ChatRequest, ChatToolCall } from '../../ports/chat-model.port.js';
+
+/**
+ * The request as the wire wants it. Pictures are loaded here, as data URIs.
+ * @param model the provider's name of the model
+ */
+export async function toRequestBody(model: string, request: ChatRequest): Promise<object> {
+  const system = request.system === '' ? [] : [{ role: 'system', content: request.system }];
+  const messages = await Promise.all(request.messages.filter(isSaid).map(toWireMessage));
+  const tools = request.tools.map((tool) => ({ type: 'function', function: tool }));
+  return {
+    model,
+    messages: [...system, ...messages],
+    ...(tools.length > 0 && { tools }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** Providers refuse an assistant message without text and calls. */
+function isSaid(message: ChatMessage): boolean {
+  return message.role !== 'assistant' || message.text !== '' || message.toolCalls.length > 0;
+}
+
+async function toWireMessage(message: ChatMessage): Promise<object> {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: await toContent(message.parts) };
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.text };
+    case 'assistant': {
+      const { text, thinking, toolCalls } = message;
+      if (toolCalls.length === 0) return { role: 'assistant', content: text };
+      // Thinking models want their thinking back beside the calls that it led to, and only there.
+      const reasoning = thinking !== undefined && { reasoning_content: thinking };
+      return {
+        role: 'assistant',
+        content: text === '' ? null : text,
+        ...reasoning,
+        tool_calls: toolCalls.map(toWireCall),
+      };
+    }
+  }
+}
+
+async function toContent(parts: readonly ChatPart[]): Promise<string | object[]> {
+  if (parts.every((part) => part.kind === 'text')) return parts.map((part) => part.text).join('\n');
+  return Promise.all(
+    parts.map(async (part) => {
+      if (part.kind === 'text') return { type: 'text', text: part.text };
+      const { mimeType, bytes } = await part.load();
+      const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${base64}` } };
+    }),
+  );
+}
+
+function toWireCall({ id, name, args }: ChatToolCall): object {
+  // Servers parse the arguments of old calls, so a text that is no JSON is wrapped; the name must fit their pattern.
+  const text = JSON.stringify(typeof args === 'string' ? { invalid_arguments: args } : args);
+  const safeName = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
+  return { id, type: 'function', function: { name: safeName, arguments: text } };
+}
