@@ -105,8 +105,12 @@ export class Metrics {
         help,
         registers: [this.registry],
         async collect() {
-          // A figure that cannot be read now must not cost the others.
-          this.set(await Promise.resolve(read()).catch(() => Number.NaN));
+          try {
+            this.set(await read());
+          } catch {
+            // A figure that cannot be read now is left out; it must not cost the others.
+            this.remove();
+          }
         },
       });
     };

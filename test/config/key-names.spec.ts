@@ -77,7 +77,7 @@ describe('nearest', () => {
         const found = nearest(key.slice(0, index) + letter + key.slice(index), KEYS) ?? '';
         expect(editDistance(found, key)).toBeLessThanOrEqual(2);
       }),
-      { numRuns: propertyRuns(1000) },
+      { numRuns: propertyRuns(200) },
     );
   });
 
