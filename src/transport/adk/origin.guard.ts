@@ -1,0 +1,55 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../common/app-error.js';
+import { Config } from '../../config/config.js';
+import { isLoopbackHost } from '../../config/loopback.js';
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Keeps pages of other sites from driving the server: a foreign `Origin` may not change anything, and a listener
+ * that only this machine reaches must be called by a name of this machine (DNS rebinding).
+ */
+@Injectable()
+export class OriginGuard implements CanActivate {
+  private readonly checksHost: boolean;
+  private readonly ownHosts: ReadonlySet<string>;
+  private readonly allowed: readonly ((origin: string) => boolean)[];
+
+  constructor({ server, http }: Config) {
+    // Behind a proxy the name is the proxy's.
+    this.checksHost = isLoopbackHost(server.host) && http.trustProxy === false;
+    this.ownHosts = new Set([server.host, hostnameOf(server.publicUrl ?? '')]);
+    this.allowed = http.allowOrigins.map(toRule);
+  }
+
+  /** @throws AppError `ORIGIN_FORBIDDEN` */
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (this.checksHost && !this.isOwnHost(request.host)) throw forbidden();
+    const { origin } = request.headers;
+    if (origin === undefined || READING.has(request.method)) return true;
+    const isSame = origin === `${request.protocol}://${request.host}`;
+    if (!isSame && !this.allowed.some((allows) => allows(origin))) throw forbidden();
+    return true;
+  }
+
+  private isOwnHost(host: string): boolean {
+    const name = hostnameOf(`http://${host}`);
+    return isLoopbackHost(name) || this.ownHosts.has(name);
+  }
+}
+
+const forbidden = (): AppError => new AppError('ORIGIN_FORBIDDEN', 'origin not allowed');
+
+/** `*`, an origin, or `regex:` and an expression for the whole origin. */
+function toRule(entry: string): (origin: string) => boolean {
+  if (entry === '*') return () => true;
+  if (!entry.startsWith('regex:')) return (origin) => origin === entry;
+  const pattern = new RegExp(`^(?:${entry.slice('regex:'.length)})$`);
+  return (origin) => pattern.test(origin);
+}
+
+function hostnameOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
+}
