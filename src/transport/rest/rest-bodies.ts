@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../common/app-error.js';
+import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { Config } from '../../config/config.js';
+import { parseJson } from '../http/json-body.js';
+import { REQUIRED, type RuleContext } from './field-rules.js';
+import { rememberRequestId } from './rest.errors.js';
+
+/** Reads the JSON bodies of `/v1`. */
+@Injectable()
+export class RestBodies {
+  constructor(private readonly config: Config) {}
+
+  /**
+   * The body as a JSON object.
+   * @throws AppError `UNSUPPORTED_MEDIA_TYPE` or `INVALID_BODY`
+   */
+  read(request: FastifyRequest): JsonObject {
+    const type = request.headers['content-type'];
+    if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
+    }
+    const { maxJsonDepth, maxJsonKeys } = this.config.http;
+    const body = parseJson(request.body as Buffer | undefined, { maxDepth: maxJsonDepth, maxKeys: maxJsonKeys });
+    if (!isJsonObject(body)) throw new AppError('INVALID_BODY', 'the body must be a JSON object');
+    rememberRequestId(request, body['request_id']);
+    return body;
+  }
+
+  /** The body as a checked DTO. */
+  readAs<T extends object>(request: FastifyRequest, dto: new () => T): T {
+    return toDto(dto, this.read(request));
+  }
+}
+
+/**
+ * A JSON object as a checked DTO.
+ * @throws AppError with the reason of the first broken rule; its message names the field
+ */
+export function toDto<T extends object>(dto: new () => T, body: JsonObject): T {
+  const instance = plainToInstance(dto, body);
+  const [first] = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  if (first !== undefined) throw toAppError(first, '');
+  return instance;
+}
+
+function toAppError(error: ValidationError, parent: string): AppError {
+  const isIndex = /^\d+$/.test(error.property);
+  const field = isIndex ? `${parent}[${error.property}]` : parent ? `${parent}.${error.property}` : error.property;
+  const [child] = error.children ?? [];
+  if (error.constraints === undefined && child !== undefined) return toAppError(child, field);
+  const constraints = error.constraints ?? {};
+  const details = { field };
+  if ('whitelistValidation' in constraints) {
+    return new AppError('INVALID_BODY', `unknown field ${JSON.stringify(field)}`, { details });
+  }
+  // Each rule speaks for itself; of several broken ones the absence of the field is the cause.
+  const rule = REQUIRED in constraints ? REQUIRED : (Object.keys(constraints)[0] ?? '');
+  const context = error.contexts?.[rule] as RuleContext | undefined;
+  return new AppError(context?.reason ?? 'INVALID_BODY', `${field} ${constraints[rule]}`, { details });
+}
