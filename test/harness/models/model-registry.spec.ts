@@ -30,7 +30,7 @@ describe('ModelRegistry', () => {
     [{ DASHSCOPE_API_KEY: 'k' }, 'qwen3-vl-plus', true],
     [{ OPENAI_API_KEY: 'k', MODEL_NAME: 'mine' }, 'mine', true],
   ])('uses the provider whose key is set: %j', (variables, name, acceptsPictures) => {
-    const registry = registryOf(variables as Record<string, string>);
+    const registry = registryOf(variables);
     expect(registry.defaultName).toBe(name);
     expect(registry.modelFor(undefined)).toBeInstanceOf(OpenAiCompatibleModel);
     expect(registry.modelFor(undefined)).toMatchObject({ name, acceptsPictures });

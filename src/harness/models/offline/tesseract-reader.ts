@@ -16,7 +16,7 @@ const LARGE_EDGE = 2000;
 const require = createRequire(import.meta.url);
 
 export interface TesseractReaderOptions {
-  /** For one picture, the engine's start included; milliseconds, default 10,000. */
+  /** For one picture, the engine's start included; milliseconds, default 20,000. */
   readonly limitMs?: number;
   /** Finds a package's `package.json`; throws when it is not installed. */
   readonly resolve?: (packageName: string) => string;
@@ -35,7 +35,7 @@ export class TesseractReader extends TextReader {
 
   constructor(options: TesseractReaderOptions = {}) {
     super();
-    this.limitMs = options.limitMs ?? 10_000;
+    this.limitMs = options.limitMs ?? 20_000;
     this.resolve = options.resolve ?? ((name) => require.resolve(`${name}/package.json`));
   }
 
