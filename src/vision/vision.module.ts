@@ -4,8 +4,6 @@ import { Database } from '../database/database.js';
 import { OutgoingModule } from '../outgoing/outgoing.module.js';
 import { BlobStore } from '../storage/blob-store.port.js';
 import { AnswersService } from './answers.service.js';
-import { AnswersService } from './answers.service.js';
-import { BlobKeeper } from './blob-keeper.js';
 import { ImageIntake } from './image-intake.js';
 import { ModelPictures } from './model-pictures.js';
 import { PicturesService } from './pictures.service.js';
@@ -18,7 +16,6 @@ import { UrlSeal } from './url-seal.js';
   providers: [
     AnswersService,
     PicturesService,
-    AnswersService,
     { provide: ImageIntake, useFactory: (config: Config) => new ImageIntake(config.vision), inject: [Config] },
     { provide: UrlSeal, useFactory: (config: Config) => UrlSeal.open(config.storage.dir), inject: [Config] },
     {
