@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { jest } from '@jest/globals';
 import sharp from 'sharp';
 import { TesseractReader } from '../../../../src/harness/models/offline/tesseract-reader.js';
+
+// Reading is the slow part of this ring: a busy machine takes many times as long.
+jest.setTimeout(120_000);
 
 const require = createRequire(import.meta.url);
 const open = new AbortController().signal;
