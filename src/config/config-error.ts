@@ -1,7 +1,4 @@
-/** Exit code of a start that the configuration stopped (`EX_CONFIG` of sysexits). */
-export const CONFIG_EXIT_CODE = 78;
-
-/** The configuration is wrong. The message is one sentence for the operator and holds no secret. */
+/** The configuration is wrong. The message is one sentence for the operator and holds no secret; the process exits with 78. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);

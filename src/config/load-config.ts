@@ -21,7 +21,7 @@ export interface LoadedConfig {
 /**
  * Reads `config/default.yaml`, the file that `BRIDLE_CONFIG` names, and the environment, each over the one before.
  * @param environment default: the environment of the process
- * @throws ConfigError one sentence; the caller prints it and exits with `CONFIG_EXIT_CODE`
+ * @throws ConfigError one sentence; the caller prints it and exits with 78
  */
 export function loadConfig(environment: Environment = process.env): LoadedConfig {
   const draft = new Draft();

@@ -21,7 +21,7 @@ function hide(value: unknown, key: string): unknown {
     case 'value':
       return HIDDEN;
     case 'part':
-      return withoutPassword(String(value));
+      return withoutPassword(value as string);
     case 'digest':
       return (value as Config['auth']['keys']).map(({ sha256: _, ...entry }) => ({ ...entry, sha256: HIDDEN }));
     default:
