@@ -39,7 +39,7 @@ function visionShape(pictureCount: number): AnswerShape {
 }
 
 function schemaShape(schema: JsonObject): AnswerShape {
-  return shapeOf('schema', (text) => checkSchemaResult(schema, text));
+  return shapeOf('schema', (text) => checkSchemaResult(text, schema));
 }
 
 function shapeOf(shape: AnswerCheck['shape'], check: (text: string) => AnswerCheckResult<unknown>): AnswerShape {

@@ -4,6 +4,7 @@ import { Database } from '../database/database.js';
 import { OutgoingModule } from '../outgoing/outgoing.module.js';
 import { BlobStore } from '../storage/blob-store.port.js';
 import { AnswersService } from './answers.service.js';
+import { BlobKeeper } from './blob-keeper.js';
 import { ImageIntake } from './image-intake.js';
 import { ModelPictures } from './model-pictures.js';
 import { PicturesService } from './pictures.service.js';

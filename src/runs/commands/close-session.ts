@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 1000;
  * is free again. The rows go in small batches afterwards, also after a restart.
  */
 @Injectable()
-export class CloseSessionCommand implements OnModuleDestroy {
+export class CloseSessionCommand implements OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private isErasing = false;
 
@@ -26,7 +26,7 @@ export class CloseSessionCommand implements OnModuleDestroy {
     private readonly logger: Logger,
   ) {}
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

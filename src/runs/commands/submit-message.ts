@@ -50,6 +50,7 @@ export class SubmitMessageCommand {
   ) {}
 
   async submit(principal: Principal, command: SubmitMessage): Promise<Receipt> {
+    if (this.worker.isDraining) throw new AppError('DRAINING', 'the server is stopping', { retryAfterMs: 1000 });
     checkMessage(command);
     if (command.responseSchema !== undefined) this.answers.checkSchema(command.responseSchema);
     const key = keyOf(principal, command);

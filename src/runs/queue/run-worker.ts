@@ -39,6 +39,11 @@ export class RunWorker {
     void this.claimAll();
   }
 
+  /** True while this process gives its runs away: it takes no new ones. */
+  get isDraining(): boolean {
+    return this.isStopping;
+  }
+
   /** A place for a run that its own request starts at once; undefined when none is free or this process has no worker. */
   reserve(): { start(lease: Lease): void; cancel(): void } | undefined {
     if (this.subscription === undefined || this.isStopping || this.freeSlots === 0) return undefined;

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Subscription } from 'rxjs';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -16,7 +16,7 @@ const AT_ONCE = 500;
  * watched runs: losing every hint costs at most that long. Observers at one place of a log share one read.
  */
 @Injectable()
-export class RunFeeds implements OnModuleDestroy {
+export class RunFeeds implements OnApplicationShutdown {
   private readonly listeners = new Map<string, Set<Listener>>();
   private readonly reads = new Map<string, Promise<readonly LoggedEvent[]>>();
   private readonly subscription: Subscription;
@@ -35,7 +35,7 @@ export class RunFeeds implements OnModuleDestroy {
     this.timer.unref();
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     this.subscription.unsubscribe();
     clearInterval(this.timer);
   }

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Subscription } from 'rxjs';
 import { Database } from '../../database/database.js';
 import type { EventType } from '../../events/harness-event.js';
@@ -21,7 +21,7 @@ const ENTRIES: ReadonlySet<EventType> = new Set<EventType>([
 
 /** Counts what this process committed. */
 @Injectable()
-export class RunMetrics implements OnModuleDestroy {
+export class RunMetrics implements OnApplicationShutdown {
   private readonly subscription: Subscription;
 
   constructor(
@@ -36,7 +36,7 @@ export class RunMetrics implements OnModuleDestroy {
     });
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     this.subscription.unsubscribe();
   }
 

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, UseGuards, UseInterceptors } from '@nest
 import { Public } from '../../auth/public.decorator.js';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
-import { PRODUCT_VERSION } from './product-version.js';
+import { PRODUCT_VERSION } from '../../config/product-version.js';
 import { HarnessService } from '../../harness/harness.service.js';
 import { AdkJson } from './adk-json.interceptor.js';
 import { toAppInfo, toAppSummary, type AppInfo } from './app-info.js';

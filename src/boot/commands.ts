@@ -1,0 +1,105 @@
+import { SystemClock } from '../common/clock.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { Database } from '../database/database.js';
+import { HarnessService } from '../harness/harness.service.js';
+import { Logger } from '../observability/logger.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { PRODUCT_VERSION } from '../config/product-version.js';
+import { say, sayChecks, sayReady } from './console.js';
+import { firstLookCurl } from './first-look.js';
+import { listen, type RunningServer } from './http-server.js';
+import { ServerState } from './server-state.js';
+import { checkDatabase, checkMachine, type Check } from './start-up-checks.js';
+
+/** `npm start`: checks, migrates, listens, works, until a signal ends it. */
+export async function serve(): Promise<void> {
+  const { config, warnings } = loadConfig();
+  const database = await openChecked(config);
+  const state = new ServerState(database);
+  const server = await listen(config, database, state);
+  const logger = server.app.get(Logger);
+  for (const warning of warnings) logger.warn(warning);
+  process.on('unhandledRejection', (error) => logger.error('a promise was rejected and nobody looked', { error }));
+  endOnSignal(server, state, logger);
+  await announce(config, database, server);
+  state.ready();
+}
+
+/** `npm run migrate`: brings the schema up to date and ends. */
+export async function migrate(): Promise<void> {
+  const { config } = loadConfig();
+  const database = await openChecked(config);
+  await database.close();
+  say('the schema is up to date');
+}
+
+/** `npm run doctor`: the start-up checks alone; exit code 1 when one is red. */
+export async function doctor(): Promise<void> {
+  const { config } = loadConfig();
+  const checks = checkMachine(config);
+  if (checks.every((check) => check.isGood)) {
+    const database = await Database.open(config.database, new SystemClock());
+    checks.push(...(await checkDatabase(database)));
+    await database.close();
+  }
+  sayChecks(checks);
+  process.exitCode = checks.every((check) => check.isGood) ? 0 : 1;
+}
+
+async function openChecked(config: Config): Promise<Database> {
+  sayChecks(mustBeGood(checkMachine(config)));
+  const database = await Database.open(config.database, new SystemClock());
+  sayChecks(mustBeGood(await checkDatabase(database)));
+  return database;
+}
+
+function mustBeGood(checks: readonly Check[]): readonly Check[] {
+  const bad = checks.find((check) => !check.isGood);
+  if (bad === undefined) return checks;
+  sayChecks(checks);
+  throw new Error(`start-up check failed: ${bad.name}: ${bad.text}`);
+}
+
+async function announce(config: Config, database: Database, { app, http, grpc }: RunningServer): Promise<void> {
+  const model = app.get(HarnessService, { strict: false }).defaultModel;
+  const docs = config.docs.enabled && grpc !== undefined ? `${http}/docs` : undefined;
+  say(`  http      ${http}`);
+  if (grpc !== undefined) say(`  grpc      ${grpc}`);
+  if (docs !== undefined) say(`  docs      ${docs}`);
+  say(`  model     ${model}${model === 'offline' ? ' (no provider key is set: it measures, it does not think)' : ''}`);
+  say(`  database  ${database.kind}`);
+  if (config.auth.mode === 'none' && grpc !== undefined) {
+    say('\nTry it: a picture in, an answer out\n');
+    say(await firstLookCurl(app.get(SessionsService, { strict: false }), http));
+    say('');
+  }
+  sayReady({
+    http,
+    ...(grpc === undefined ? {} : { grpc }),
+    ...(docs === undefined ? {} : { docs }),
+    model,
+    database: database.kind,
+    role: config.server.role,
+    version: PRODUCT_VERSION,
+  });
+}
+
+/** The first signal stops gracefully; a second one ends at once, and nothing committed is lost. */
+function endOnSignal({ app }: RunningServer, state: ServerState, logger: Logger): void {
+  let isStopping = false;
+  const stop = (signal: string): void => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    state.draining();
+    logger.info('stopping', { signal });
+    app.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error('the stop was not clean', { error });
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
+}

@@ -1,0 +1,25 @@
+import type { Check } from './start-up-checks.js';
+
+const isTerminal = process.stdout.isTTY;
+const paint = (code: number, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
+
+/** Prints a line of the start. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** One line a check: green, or red with the fix. */
+export function sayChecks(checks: readonly Check[]): void {
+  for (const { name, isGood, text } of checks) {
+    say(`${isGood ? paint(32, '✓') : paint(31, '✗')} ${name.padEnd(16)} ${isGood ? text : paint(31, text)}`);
+  }
+}
+
+/** The last line of the start: `ready` and `key=value` pairs. */
+export function sayReady(facts: Readonly<Record<string, string>>): void {
+  say(
+    `ready ${Object.entries(facts)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(' ')}`,
+  );
+}
