@@ -2,8 +2,14 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bytes to write, a pause, or the end of the socket in the middle; `hang` writes nothing more and stays open. */
-export type ReplyStep = string | Uint8Array | { readonly delayMs: number } | 'DESTROY' | 'HANG';
+/** Tears the socket down in the middle of the answer. */
+export const DESTROY = Symbol('destroy');
+
+/** Writes nothing more and stays open. */
+export const HANG = Symbol('hang');
+
+/** Bytes to write, a pause, or an end that is none. */
+export type ReplyStep = string | Uint8Array | { readonly delayMs: number } | typeof DESTROY | typeof HANG;
 
 /** One scripted answer of the server. */
 export interface Reply {
@@ -79,8 +85,8 @@ async function play(reply: Reply, response: ServerResponse): Promise<void> {
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   for (const step of reply.steps) {
-    if (response.destroyed || step === 'HANG') return;
-    if (step === 'DESTROY') {
+    if (response.destroyed || step === HANG) return;
+    if (step === DESTROY) {
       // What was written leaves before the socket is torn down.
       await sleep(10);
       response.destroy();

@@ -11,9 +11,6 @@ export interface StreamKind {
 type State = 'INIT' | 'READY' | 'CTX' | 'REASON' | 'AFTER' | 'PENDING' | 'DECIDING' | 'ACTION' | 'DONE';
 type ReasonEnd = EventOf<'reason_end'>;
 
-/** Allowed anywhere between `run_start` and `run_end`. */
-const NOTES = ['progress', 'state_delta', 'artifact'];
-
 /** Asserts the ordering grammar and its invariants I1 to I9 over the events of one stream, children left out. */
 export function assertGrammar(events: readonly EngineEvent[], kind: StreamKind): void {
   const walker = new GrammarWalker(kind);
@@ -57,10 +54,6 @@ class GrammarWalker {
     this.first ??= event;
     must(event.runId === this.first.runId && event.streamId === this.first.streamId, 'I2: another run or stream');
     must(Object.isFrozen(event), 'an event is not frozen');
-    if (NOTES.includes(event.type)) {
-      must(this.state !== 'INIT' && this.state !== 'DONE', 'a note outside the run');
-      return;
-    }
     switch (event.type) {
       case 'run_start':
         return this.go(['INIT'], 'READY');
@@ -95,6 +88,10 @@ class GrammarWalker {
         return this.go(this.isResumeOpen() ? ['READY', 'DECIDING'] : ['DECIDING'], 'DECIDING');
       case 'run_end':
         return this.runEnd(event);
+      case 'progress':
+      case 'state_delta':
+      case 'artifact':
+        must(this.state !== 'INIT' && this.state !== 'DONE', 'a note outside the run');
     }
   }
 
@@ -169,7 +166,8 @@ class GrammarWalker {
     if (this.state === 'REASON') must(event.abnormal, 'I4: a reason without its end');
     if (this.state === 'AFTER' && !event.abnormal) must(this.asked?.toolCalls.length === 0, 'calls that never ran');
     if (!event.abnormal && this.asked !== undefined) {
-      const said = this.asked.text.trim() === '' ? (this.asked.thinking ?? this.asked.text) : this.asked.text;
+      const { text, thinking = '' } = this.asked;
+      const said = text.trim() === '' && thinking.trim() !== '' ? thinking : text;
       must(event.text === said, 'I9: run_end says something else');
     }
     this.go(['READY', 'CTX', 'REASON', 'AFTER', 'PENDING', 'DECIDING'], 'DONE');

@@ -94,7 +94,7 @@ export class EngineLoop {
 
   /** Decides what an answer without tool calls means. */
   private judge(answer: Answered): RunEnd | undefined {
-    const text = isBlank(answer.text) ? answer.thinking : answer.text;
+    const text = isBlank(answer.text) && !isBlank(answer.thinking) ? answer.thinking : answer.text;
     const isCutByProvider = answer.finishReason === 'length' || answer.finishReason === 'content_filter';
     if (isBlank(text) && !isCutByProvider) {
       // An empty assistant message is not sent back: providers refuse it.

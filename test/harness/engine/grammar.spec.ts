@@ -11,7 +11,7 @@ async function aStream(): Promise<readonly EngineEvent[]> {
 }
 
 const changed = (events: readonly EngineEvent[], index: number, fields: object): EngineEvent[] =>
-  events.map((event, at) => (at === index ? Object.freeze({ ...event, ...fields } as EngineEvent) : event));
+  events.map((event, at) => (at === index ? Object.freeze({ ...event, ...fields }) : event));
 
 describe('assertGrammar', () => {
   it('accepts a good stream and each beginning of it as a broken one', async () => {

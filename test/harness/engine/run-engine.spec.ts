@@ -22,7 +22,7 @@ import {
   tokens,
 } from '../../support/scripted-chat-model.js';
 
-const echo = new FakeTool('echo', (args) => `echo:${String(args.q)}`);
+const echo = new FakeTool('echo', (args) => `echo:${args.q as string}`);
 
 describe('runEngine', () => {
   it('streams an answer and ends completed', async () => {

@@ -71,7 +71,7 @@ describe('tool calls', () => {
     });
 
     it('that fit are passed on', async () => {
-      const tool = new FakeTool('weather', ({ city }) => `sun in ${String(city)}`, 'unsafe', CITY);
+      const tool = new FakeTool('weather', ({ city }) => `sun in ${city as string}`, 'unsafe', CITY);
       const { events } = await runCalls([tool], callStep('weather', { city: 'Oslo', days: 2 }));
       expect(the(events, 'tool_call_end')).toMatchObject({ outcome: 'ok', text: 'sun in Oslo', error: null });
     });
@@ -83,7 +83,7 @@ describe('tool calls', () => {
     });
 
     it('lose lone surrogates before anyone stores them', async () => {
-      const tool = new FakeTool('t', ({ q }) => String(q));
+      const tool = new FakeTool('t', ({ q }) => q as string);
       const { events } = await runCalls([tool], callStep('t', { q: 'a\ud83d', '\ude00': [null, '\ud83d\ude00'] }));
       expect(the(events, 'tool_call_start').args).toEqual({ q: 'a\ufffd', '\ufffd': [null, '😀'] });
     });

@@ -11,10 +11,12 @@ import {
   callReply,
   calls,
   choice,
+  DESTROY,
   DONE,
   errorReply,
   FakeLlm,
   finish,
+  HANG,
   frame,
   text,
   thinking,
@@ -359,15 +361,19 @@ describe('OpenAiCompatibleModel', () => {
     });
 
     it('when ids are missing: each gets its own', async () => {
-      const heard = await hear(
-        steps(
-          calls({ function: { name: 'a', arguments: '{}' } }, { function: { name: 'a', arguments: '{}' } }),
-          finish('stop'),
-          DONE,
-        ),
-      );
-      const ids = callsOf(heard).map((call) => call.id);
-      expect(ids[0]).toMatch(/^call_[0-9a-f-]{36}$/);
+      const same = { function: { name: 'a', arguments: '{"x":1}' } };
+      const other = { function: { name: 'a', arguments: '{"x":2}' } };
+      const heard = callsOf(await hear(steps(calls(same, same), calls(other), calls(other), finish('stop'), DONE)));
+      expect(heard.map((call) => call.args)).toEqual([{ x: 1 }, { x: 1 }, { x: 2 }]);
+      expect(new Set(heard.map((call) => call.id)).size).toBe(3);
+      expect(heard[0]!.id).toMatch(/^call_[0-9a-f-]{36}$/);
+    });
+
+    it('when the arguments begin with an empty object', async () => {
+      const first = calls({ index: 0, id: 'c1', function: { name: 'a', arguments: '{}' } });
+      const rest = ['{"x"', ':1}'].map((piece) => calls({ index: 0, function: { arguments: piece } }));
+      const heard = await hear(steps(first, ...rest, finish('tool_calls'), DONE));
+      expect(callsOf(heard)).toEqual([{ id: 'c1', name: 'a', args: { x: 1 } }]);
     });
 
     it('when two calls share index 0, or one id', async () => {
@@ -400,12 +406,15 @@ describe('OpenAiCompatibleModel', () => {
       expect(called.events.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
     });
 
-    it.each([['end of file'], ['DESTROY']])('in the middle of arguments yield no call: %s (C62 c)', async (how) => {
-      const half = calls({ index: 0, id: 'c1', function: { name: 'a', arguments: '{"x":1}' } });
-      const heard = await hear(steps(half, ...(how === 'DESTROY' ? (['DESTROY'] as const) : [])));
-      expect(heard.events).toEqual([]);
-      expect(faultOf(heard)).toMatchObject({ fault: 'cut', retryable: true });
-    });
+    it.each([['end of file'], ['broken connection']])(
+      'in the middle of arguments yield no call: %s (C62 c)',
+      async (how) => {
+        const half = calls({ index: 0, id: 'c1', function: { name: 'a', arguments: '{"x":1}' } });
+        const heard = await hear(steps(half, ...(how === 'broken connection' ? [DESTROY] : [])));
+        expect(heard.events).toEqual([]);
+        expect(faultOf(heard)).toMatchObject({ fault: 'cut', retryable: true });
+      },
+    );
 
     it('by length are good (C62 d); stop together with calls gives the calls (C62 e)', async () => {
       expect((await hear(steps(text('x'), finish('length')))).events.at(-1)).toMatchObject({ finishReason: 'length' });
@@ -417,8 +426,8 @@ describe('OpenAiCompatibleModel', () => {
     });
 
     it('are good when the connection breaks or falls silent after the finish mark', async () => {
-      expect((await hear(steps(text('x'), finish('stop'), 'DESTROY'))).error).toBeUndefined();
-      const silent = await hear(steps(text('x'), finish('stop'), 'HANG'), aModel({ idleMs: 50 }));
+      expect((await hear(steps(text('x'), finish('stop'), DESTROY))).error).toBeUndefined();
+      const silent = await hear(steps(text('x'), finish('stop'), HANG), aModel({ idleMs: 50 }));
       expect(silent.events.at(-1)).toMatchObject({ finishReason: 'stop' });
     });
 
@@ -520,18 +529,18 @@ describe('OpenAiCompatibleModel', () => {
     });
 
     it('a connection that breaks before the answer', async () => {
-      const heard = await hear(steps('DESTROY'));
+      const heard = await hear(steps(DESTROY));
       expect(faultOf(heard)).toMatchObject({ fault: 'cut', retryable: true });
     });
 
     it('no first byte in time, with and without headers', async () => {
-      const heard = await hear(steps('HANG'), aModel({ firstByteMs: 60 }));
+      const heard = await hear(steps(HANG), aModel({ firstByteMs: 60 }));
       expect(faultOf(heard)).toEqual({ fault: 'timeout', retryable: true });
       await expect(llm.requests[0]!.ended).resolves.toBe('cut');
     });
 
     it('silence inside an answer', async () => {
-      const heard = await hear(steps(text('He'), 'HANG'), aModel({ idleMs: 60 }));
+      const heard = await hear(steps(text('He'), HANG), aModel({ idleMs: 60 }));
       expect(textOf(heard)).toBe('He');
       expect(faultOf(heard)).toEqual({ fault: 'timeout', retryable: true });
     });
@@ -550,7 +559,7 @@ describe('OpenAiCompatibleModel', () => {
   describe('abort', () => {
     it.each([
       ['before the headers arrive', [{ delayMs: 60_000 }]],
-      ['in the middle of the answer', [text('He'), 'HANG']],
+      ['in the middle of the answer', [text('He'), HANG]],
     ] as const)('closes the socket at once: %s', async (_name, list) => {
       const abort = new AbortController();
       setTimeout(() => abort.abort(new Error('stop')), 60);
@@ -569,7 +578,7 @@ describe('OpenAiCompatibleModel', () => {
     });
 
     it('by leaving the loop closes the socket too', async () => {
-      llm.script(steps(text('He'), 'HANG'));
+      llm.script(steps(text('He'), HANG));
       for await (const _event of aModel().stream(aRequest(), new AbortController().signal)) break;
       await expect(llm.requests[0]!.ended).resolves.toBe('cut');
     });

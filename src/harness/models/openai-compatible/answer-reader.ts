@@ -46,15 +46,15 @@ export class AnswerReader {
     }
     const { model, usage, choices } = parseChunk(data);
     this.model ??= model ?? undefined;
-    if (usage != null) this.usage = toTokenCounts(usage);
+    if (usage) this.usage = toTokenCounts(usage);
     const choice = choices?.[0];
     const delta = choice?.delta ?? choice?.message;
-    if (delta != null) {
+    if (delta) {
       yield* this.thinking(delta.reasoning_content ?? delta.reasoning ?? '');
       yield* this.text(delta.content ?? '');
       this.refusal += delta.refusal ?? '';
       yield* this.text(delta.refusal ?? '');
-      for (const fragment of delta.tool_calls ?? []) this.calls.add(fragment);
+      this.calls.add(delta.tool_calls ?? []);
     }
     this.finishReason = choice?.finish_reason || this.finishReason;
   }

@@ -9,6 +9,13 @@ interface OpenCall {
   argsText: string;
 }
 
+interface Piece {
+  readonly index: number | null | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+}
+
 /**
  * Puts tool calls together from their fragments. Providers disagree on what a fragment carries: some send no `index`,
  * some the same index for every call, some no id, some repeat the whole call at the end.
@@ -17,17 +24,17 @@ export class CallAssembler {
   private readonly calls: OpenCall[] = [];
   private readonly byIndex = new Map<number, OpenCall>();
 
-  add(fragment: CallFragment): void {
-    const id = fragment.id ?? '';
-    const name = fragment.function?.name ?? '';
-    const piece = textOf(fragment.function?.arguments);
-    const call = this.find(fragment, id, name, piece) ?? this.open(fragment.index);
-    call.id ||= id;
-    call.name ||= name;
-    // A whole object is never the beginning of a longer one: what comes again under the same name is a repetition.
-    if (isWhole(call.argsText) && (id !== '' || name !== ''))
-      call.argsText = piece.trim() === '' ? call.argsText : piece;
-    else call.argsText += piece;
+  /** Adds the fragments of one frame. */
+  add(fragments: readonly CallFragment[]): void {
+    const ofThisFrame = new Set<OpenCall>();
+    for (const { index, id, function: called } of fragments) {
+      const piece = { index, id: id ?? '', name: called?.name ?? '', args: textOf(called?.arguments) };
+      const call = this.find(piece, ofThisFrame) ?? this.open(index);
+      call.id ||= piece.id;
+      call.name ||= piece.name;
+      call.argsText = joinArguments(call.argsText, piece);
+      ofThisFrame.add(call);
+    }
   }
 
   /** The calls in the order of their first fragments. */
@@ -41,7 +48,7 @@ export class CallAssembler {
     });
   }
 
-  private find({ index }: CallFragment, id: string, name: string, piece: string): OpenCall | undefined {
+  private find({ index, id, name, args }: Piece, ofThisFrame: ReadonlySet<OpenCall>): OpenCall | undefined {
     const isSame = (call: OpenCall): boolean =>
       call.id === id && (name === '' || call.name === '' || call.name === name);
     const sameId = id === '' ? undefined : this.calls.find(isSame);
@@ -49,8 +56,9 @@ export class CallAssembler {
     const known = typeof index === 'number' ? this.byIndex.get(index) : this.calls.at(-1);
     if (known === undefined || (id !== '' && known.id !== '')) return undefined;
     if (name === '' || known.name === '') return known;
-    const isRepetition = name === known.name && (!isWhole(known.argsText) || piece.trim() === known.argsText.trim());
-    return isRepetition ? known : undefined;
+    // A name again and no id: a new call, unless it goes on with the old one or repeats it later.
+    if (name !== known.name || ofThisFrame.has(known)) return undefined;
+    return !isWhole(known.argsText) || args.trim() === known.argsText.trim() ? known : undefined;
   }
 
   private open(index: number | null | undefined): OpenCall {
@@ -73,8 +81,16 @@ export function parseArguments(text: string): JsonObject | string {
   }
 }
 
+/** Appends a piece; a whole object is never the beginning of a longer one, so what follows it replaces it. */
+function joinArguments(soFar: string, { id, name, args }: Piece): string {
+  const isRepeated = isWhole(soFar) && (id !== '' || name !== '' || soFar.trim() === '{}');
+  if (!isRepeated) return soFar + args;
+  return args.trim() === '' ? soFar : args;
+}
+
 function textOf(args: string | Record<string, unknown> | null | undefined): string {
-  return typeof args === 'string' ? args : args == null ? '' : JSON.stringify(args);
+  if (typeof args === 'string') return args;
+  return args ? JSON.stringify(args) : '';
 }
 
 const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && typeof parseArguments(text) !== 'string';
