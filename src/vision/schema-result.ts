@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../common/json.js';
 import { sentenceOf, unfenced, type AnswerCheckResult } from './answer-check.js';
 
 const MAX_SCHEMA_BYTES = 16 * 1024;
-const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 /** Keywords whose values are data: what looks like a reference in them is none. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 /** Long enough for any honest schema; a regular expression that runs wild is stopped. */
@@ -21,8 +21,8 @@ const compiled = new WeakMap<object, ValidateFunction>();
 export function checkResponseSchema(schema: object): void {
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > MAX_SCHEMA_BYTES) throw invalid(`has at most ${MAX_SCHEMA_BYTES} bytes, got ${bytes}`);
-  const dialect = (schema as { $schema?: unknown }).$schema;
-  if (dialect !== undefined && !(typeof dialect === 'string' && DIALECT.test(dialect))) {
+  const named = (schema as { $schema?: unknown }).$schema;
+  if (named !== undefined && !(typeof named === 'string' && DIALECT.test(named))) {
     throw invalid('must be of the dialect https://json-schema.org/draft/2020-12/schema');
   }
   const keyword = forbiddenKeyword(schema);
@@ -53,16 +53,24 @@ export function checkSchemaResult(text: string, schema: object): AnswerCheckResu
 function validatorOf(schema: object): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  // one validator of its own for each schema: ids of one caller's schema must not meet another's
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
-  formats.default(ajv);
   try {
-    const validate = inTime(() => ajv.compile(schema));
+    const validate = inTime(() => compile(schema));
     compiled.set(schema, validate);
     return validate;
   } catch (error) {
     throw invalid(`is not a valid schema: ${error instanceof Error ? error.message.slice(0, 300) : ''}`, error);
   }
+}
+
+/** Knows the dialect itself, which costs tens of milliseconds to learn, and no caller's schema. */
+const dialect = new Ajv2020({ strict: false, logger: false });
+
+function compile(schema: object): ValidateFunction {
+  if (dialect.validateSchema(schema) !== true) throw new Error(sentenceOf(dialect.errors));
+  // one validator of its own for each schema: ids of one caller's schema must not meet another's
+  const own = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false, validateSchema: false });
+  formats.default(own);
+  return own.compile(schema);
 }
 
 /** The first thing in a schema that leads outside or turns the check into something else. */

@@ -21,6 +21,7 @@ describe('checkResponseSchema', () => {
     ['recursion', { type: 'object', properties: { child: { $ref: '#' } } }],
     ['data that look like a reference', { const: { $ref: 'https://example.com/a' } }],
     ['a property named $ref', { properties: { $ref: { type: 'string' } } }],
+    ['the id of the dialect', { $id: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
     ['its own id', { $id: 'https://example.com/receipt', type: 'object' }],
   ])('accepts %s', (_what, schema) => {
     expect(() => {
