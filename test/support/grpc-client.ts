@@ -2,6 +2,7 @@ import {
   makeGenericClientConstructor,
   Metadata,
   credentials,
+  type status as Status,
   type Client,
   type ClientReadableStream,
   type ServiceError,
@@ -25,7 +26,7 @@ export interface CallOptions {
 
 /** How a call ended, as its caller sees it. */
 export interface CallEnd {
-  readonly code: number;
+  readonly code: Status;
   readonly details: string;
   /** The trailer `bridle-code`. */
   readonly bridleCode: string | undefined;

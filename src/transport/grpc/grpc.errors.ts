@@ -4,6 +4,7 @@ import { throwError, type Observable } from 'rxjs';
 import { AppError } from '../../common/app-error.js';
 import { REASONS, type Reason } from '../../common/reasons.js';
 import { Logger } from '../../observability/logger.js';
+import { traceIdFrom } from '../../observability/trace-id.js';
 
 /** Trailer with the machine key of an error, the same as `error.code` on `/v1`. */
 export const CODE_TRAILER = 'bridle-code';
@@ -47,7 +48,8 @@ export class GrpcErrorFilter implements RpcExceptionFilter<unknown> {
     const failure = AppError.from(error);
     if (failure.reason === 'INTERNAL') {
       const call = host.getArgByIndex<ServerUnaryCall<unknown, unknown> | undefined>(2);
-      this.logger.error('call failed', { method: call?.getPath(), error });
+      const traceId = traceIdFrom(call?.metadata.get('traceparent')[0]);
+      this.logger.error('call failed', { traceId, method: call?.getPath(), error });
     }
     return throwError(() => toGrpcFailure(failure));
   }
