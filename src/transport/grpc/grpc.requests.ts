@@ -100,7 +100,8 @@ function toMessage(message: Message, facts: CallFacts): MessageFields {
     // Empty means the session's: see toCreateSession.
     ...(dto.capabilities.length > 0 && { capabilities: dto.capabilities }),
     responseSchema: dto.response_schema,
-    onDisconnect: dto.on_disconnect ?? facts.onDisconnect,
+    // Nobody observes the answer of Submit, so its end means nothing.
+    onDisconnect: facts.attached ? (dto.on_disconnect ?? facts.onDisconnect) : 'continue',
   };
 }
 

@@ -143,7 +143,7 @@ describe('the gRPC server', () => {
         requestId: 'r1',
         attached: false,
         parts: [{ kind: 'text', text: 'hi' }],
-        onDisconnect: 'cancel',
+        onDisconnect: 'continue',
       },
     ]);
     expect(receipt).toEqual({
@@ -219,9 +219,9 @@ describe('the gRPC server', () => {
     runs.submit = async (_principal, command) => (asked.push(command.attached, command.onDisconnect), RECEIPT);
     runs.observe = async (_principal, query) => (asked.push(query), aStream());
     runs.disconnected = async () => void asked.push('disconnected');
-    const { events, end } = await readAll(client.stream('submitAndObserve', SAY));
+    const { events, end } = await readAll(client.stream('submitAndObserve', SAY, { 'x-on-disconnect': 'cancel' }));
     expect([events.length, end.code]).toEqual([26, Status.OK]);
-    expect(asked).toEqual([true, 'continue', { sessionId: 'S1', runId: 'R1', after: 0, stopAtInput: true }]);
+    expect(asked).toEqual([true, 'cancel', { sessionId: 'S1', runId: 'R1', after: 0, stopAtInput: true }]);
   });
 
   it('delivers a failed run as its last message, then OK', async () => {
