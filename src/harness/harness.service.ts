@@ -26,7 +26,9 @@ export class HarnessService {
     private readonly config: Config,
     private readonly clock: Clock,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    agents.checkTools(tools.names());
+  }
 
   /** The name of the model that agents without one of their own use. */
   get defaultModel(): string {

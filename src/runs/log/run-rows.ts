@@ -56,7 +56,10 @@ export async function writeLifecycle(
     ...(isTerminal(last) ? endColumns(last) : {}),
     ...changes,
   });
-  if (isTerminal(last)) await promoteNext(manager, run);
+  if (isTerminal(last)) {
+    await manager.query('UPDATE sessions SET updated_at = ? WHERE id = ?', [last.at, run.sessionId]);
+    await promoteNext(manager, run);
+  }
   return stamped;
 }
 
