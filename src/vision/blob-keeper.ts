@@ -5,7 +5,7 @@ import { isBlobUsed } from './resource-rows.js';
 
 export interface HeldBlob {
   readonly key: string;
-  /** Call it inside the transaction that names the blob; more than once is fine. */
+  /** Call it inside the transaction that names the blob, once the row is written; more than once is fine. */
   settle(): void;
 }
 
@@ -40,8 +40,8 @@ export class BlobKeeper {
 
   private async deleteIfUnused(key: string): Promise<void> {
     if (this.holds.has(key)) return; // looked at again when the hold ends
-    // through the gate of the writer, so that a row which is being written counts
-    if (await this.database.inTransaction((manager) => isBlobUsed(manager, key))) return;
+    // not a read of committed rows: a row that is being written counts
+    if (await this.database.inTransaction((manager) => isBlobUsed(this.database, manager, key))) return;
     await this.blobs.delete(key);
   }
 

@@ -119,10 +119,13 @@ export async function deleteResources(manager: EntityManager, owner: PictureOwne
   return keys.map((row) => row.blob_key);
 }
 
-/** True when any row names the blob. Blobs are shared, so this looks at all sessions of all tenants. */
-export async function isBlobUsed(manager: EntityManager, key: string): Promise<boolean> {
-  const rows = await manager.query<unknown[]>('SELECT 1 FROM resources WHERE blob_key = ? LIMIT 1', [key]);
-  return rows.length > 0;
+/**
+ * True when any row names the blob. Blobs are shared, so this looks at all sessions of all tenants; where rows have
+ * locks it waits for those that are being written.
+ */
+export async function isBlobUsed(database: Database, manager: EntityManager, key: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM resources WHERE blob_key = ? LIMIT 1${database.forUpdate}`;
+  return (await manager.query<unknown[]>(sql, [key])).length > 0;
 }
 
 function pictureColumns(picture: StoredPicture | null): unknown[] {
