@@ -1,5 +1,4 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import {
   Equals,
   IsArray,
@@ -17,7 +16,7 @@ import type { Capability } from '../../events/projection.js';
 import type { MessageMode, OnDisconnect } from '../../runs/runs.types.js';
 import { IsIdText, IsTimeZoneName, NotImplemented, Required, says } from './field-rules.js';
 import { ResourceInputDto } from './resource.dto.js';
-import { AsSent, CAPABILITIES, IsCapabilities } from './sessions.dto.js';
+import { CAPABILITIES, IsCapabilities } from './sessions.dto.js';
 
 const MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const satisfies readonly MessageMode[];
 const ON_DISCONNECT = ['cancel', 'continue'] as const satisfies readonly OnDisconnect[];
@@ -25,6 +24,8 @@ const MAX_REASON = 1024;
 
 /** `action: message`: a new message to a session makes a run. */
 export class MessageActionDto {
+  static readonly lists = { resources: ResourceInputDto };
+
   @ApiProperty({ maxLength: 256 })
   @Required()
   @IsIdText('session')
@@ -48,7 +49,6 @@ export class MessageActionDto {
   @IsOptional()
   @IsArray(says('must be a list', 'RESOURCE_INVALID'))
   @ValidateNested({ each: true, ...says('must hold objects', 'RESOURCE_INVALID') })
-  @Type(() => ResourceInputDto)
   resources?: ResourceInputDto[];
 
   @ApiPropertyOptional({ description: 'IANA name; decides what the agent thinks today is.', example: 'Asia/Shanghai' })
@@ -73,7 +73,6 @@ export class MessageActionDto {
   })
   @IsOptional()
   @IsObject(says('must be a JSON schema object'))
-  @AsSent()
   response_schema?: JsonObject;
 
   @ApiPropertyOptional({ enum: ON_DISCONNECT, default: 'continue', description: 'Counts for a streamed answer.' })

@@ -1,5 +1,4 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, type TransformFnParams } from 'class-transformer';
 import { ArrayUnique, IsArray, IsIn, IsObject, IsOptional, IsString, Length } from 'class-validator';
 import { ID_LENGTHS } from '../../common/id-rules.js';
 import type { JsonObject } from '../../common/json.js';
@@ -8,11 +7,6 @@ import { IsIdText, IsTimeZoneName, says } from './field-rules.js';
 
 export const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
 const CAPABILITY_RULE = says(`must be a list of ${CAPABILITIES.join(' and ')}, each at most once`);
-
-/** Keeps free-form JSON as it was sent; the copy of a transformer would lose keys such as `constructor`. */
-export function AsSent(): PropertyDecorator {
-  return Transform(({ obj, key }: TransformFnParams) => (obj as Record<string, unknown>)[key]);
-}
 
 /** What a message or a session may use. */
 export function IsCapabilities(): PropertyDecorator {
@@ -58,7 +52,6 @@ export class CreateSessionDto {
   @ApiPropertyOptional({ type: 'object', additionalProperties: true })
   @IsOptional()
   @IsObject(says('must be an object'))
-  @AsSent()
   state?: JsonObject;
 
   @ApiPropertyOptional({ description: 'The same id and body again answer the same session.', maxLength: 128 })
