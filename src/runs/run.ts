@@ -7,6 +7,8 @@ import type { MessageMode, OnDisconnect } from './runs.types.js';
 /** `ready` = may be claimed, `blocked` = another run of the session goes first, `none` = not waiting. */
 export type QueueState = 'ready' | 'blocked' | 'none';
 
+export type EventsKept = 'all' | 'whole_messages' | 'terminal';
+
 /** A row of `runs`; times in epoch milliseconds. */
 export interface Run {
   readonly id: string;
@@ -37,6 +39,8 @@ export interface Run {
   readonly result: RunResult | null;
   readonly error: RunError | null;
   readonly usage: Usage;
+  /** What of the log is still there: everything, all but deltas, or the terminal event alone. */
+  readonly eventsKept: EventsKept;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -75,6 +79,7 @@ export function runOf(row: Row): Run {
     result: fromJsonOrNull(row['result']),
     error: fromJsonOrNull(row['error']),
     usage: fromJson(row['token_usage']),
+    eventsKept: row['events_kept'] as EventsKept,
     createdAt: Number(row['created_at']),
     startedAt: numberOrNull(row['started_at']),
     endedAt: numberOrNull(row['ended_at']),

@@ -19,6 +19,7 @@ import { EventLog } from './ports/event-log.port.js';
 import { RunDispatcher } from './ports/run-dispatcher.port.js';
 import { RunHints } from './ports/run-hints.port.js';
 import { Reaper } from './queue/reaper.js';
+import { Retention } from './queue/retention.js';
 import { RunClaims } from './queue/run-claims.js';
 import { RunWorker } from './queue/run-worker.js';
 import { Takeover } from './queue/takeover.js';
@@ -49,6 +50,7 @@ import { RunsService } from './runs.service.js';
     RunClaims,
     Takeover,
     Reaper,
+    Retention,
     RunWorker,
     RunReader,
     AuditReader,
@@ -62,6 +64,7 @@ export class RunsModule implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly worker: RunWorker,
     private readonly closing: CloseSessionCommand,
+    private readonly retention: Retention,
     private readonly config: Config,
   ) {}
 
@@ -69,10 +72,12 @@ export class RunsModule implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.server.role === 'api') return;
     this.closing.start();
+    this.retention.start();
     await this.worker.start();
   }
 
   async onModuleDestroy(): Promise<void> {
     await this.worker.stop(this.config.server.shutdownMs);
+    this.retention.stop();
   }
 }

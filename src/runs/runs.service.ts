@@ -54,7 +54,7 @@ export class RunsService {
    * Checks an observation; nothing of the answer can fail with a status any more.
    * @param query.after id of the last event already seen, 0 for none
    * @param query.stopAtInput true: the stream also ends at `input_required`, because the next move is the caller's
-   * @throws AppError `RUN_NOT_FOUND`, `CURSOR_AHEAD`
+   * @throws AppError `RUN_NOT_FOUND`, `CURSOR_AHEAD`, `CURSOR_EXPIRED`
    */
   async observe(
     principal: Principal,
@@ -164,6 +164,11 @@ export class RunsService {
 }
 
 function checkCursor(run: RunView, cursor: number): void {
+  if (cursor < run.oldestCursor) {
+    throw new AppError('CURSOR_EXPIRED', `run ${run.facts.runId} keeps only events after ${run.oldestCursor}`, {
+      details: { oldest_cursor: run.oldestCursor, snapshot: `/v1/sessions/${run.facts.sessionId}` },
+    });
+  }
   if (cursor <= run.lastSeq) return;
   throw new AppError('CURSOR_AHEAD', `run ${run.facts.runId} has ${run.lastSeq} events, the cursor is ${cursor}`, {
     details: { last_id: run.lastSeq },

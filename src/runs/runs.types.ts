@@ -88,6 +88,8 @@ export interface RunView {
   readonly mode: MessageMode | null;
   readonly queuePosition: number | null;
   readonly lastSeq: number;
+  /** Smallest cursor that can still be read from; above 0 once the log was compacted. */
+  readonly oldestCursor: number;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;

@@ -66,6 +66,7 @@ export const RUN: RunView = {
   mode: 'queue',
   queuePosition: null,
   lastSeq: 26,
+  oldestCursor: 0,
   createdAt: Date.UTC(2026, 7, 17, 10),
   startedAt: null,
   endedAt: null,

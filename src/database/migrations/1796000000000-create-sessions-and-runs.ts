@@ -11,6 +11,7 @@ const CHECKS: Record<string, Record<string, string>> = {
     ck_runs_kind: oneOf('kind', ['message', 'import']),
     ck_runs_status: oneOf('status', STATUSES),
     ck_runs_queue_state: oneOf('queue_state', ['ready', 'blocked', 'none']),
+    ck_runs_events_kept: oneOf('events_kept', ['all', 'whole_messages', 'terminal']),
     ck_runs_on_disconnect: oneOf('on_disconnect', ['cancel', 'continue']),
     // A run is active from its first start to its end: a queued one keeps the place that it had.
     ck_runs_active: `(${ACTIVE} AND active_session_id IS NOT NULL) OR status = 'queued' OR (${OVER} AND active_session_id IS NULL)`,
@@ -207,6 +208,7 @@ function runsTable(c: Columns): Table {
       c.json('result', { nullable: true }),
       c.json('error', { nullable: true }),
       c.json('token_usage'),
+      c.id('events_kept', 16),
       c.epochMs('created_at'),
       c.epochMs('started_at', { nullable: true }),
       c.epochMs('ended_at', { nullable: true }),
@@ -216,6 +218,7 @@ function runsTable(c: Columns): Table {
       new TableIndex({ name: 'ix_runs_claim', columnNames: ['queue_state', 'priority', 'available_at', 'id'] }),
       new TableIndex({ name: 'ix_runs_lease', columnNames: ['status', 'lease_until'] }),
       new TableIndex({ name: 'ix_runs_list', columnNames: ['tenant_id', 'id'] }),
+      new TableIndex({ name: 'ix_runs_kept', columnNames: ['events_kept', 'ended_at'] }),
     ],
   });
 }

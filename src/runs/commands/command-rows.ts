@@ -66,6 +66,7 @@ export async function insertRun(manager: EntityManager, session: Session, values
     result: null,
     error: null,
     usage: NO_USAGE,
+    eventsKept: 'all',
     startedAt: null,
     endedAt: null,
   };
@@ -88,6 +89,7 @@ export async function insertRun(manager: EntityManager, session: Session, values
     available_at: availableAt,
     exec_ms: 0,
     token_usage: toJson(run.usage),
+    events_kept: run.eventsKept,
     created_at: run.createdAt,
   };
   const names = Object.keys(columns);

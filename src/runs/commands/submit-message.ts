@@ -7,6 +7,7 @@ import { Ids } from '../../common/ids.js';
 import { Config } from '../../config/config.js';
 import { isDuplicateKey } from '../../database/database-errors.js';
 import { Database } from '../../database/database.js';
+import { textOf } from '../../events/parts.js';
 import type { ImagePart, ImageUrlPart, Part, UserInput } from '../../events/parts.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { firstOutcome, keepOutcome, type RequestKey } from '../../sessions/request-ledger.js';
@@ -21,6 +22,7 @@ import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { RunClaims, type Claim } from '../queue/run-claims.js';
 import { RunWorker } from '../queue/run-worker.js';
+import type { MessageBody } from '../reading/message-body.js';
 import type { Run } from '../run.js';
 import type { Receipt, ResourceInput, SubmitMessage } from '../runs.types.js';
 import { insertInput, insertRun, nextOrd, openSession, waitingRuns } from './command-rows.js';
@@ -100,7 +102,7 @@ export class SubmitMessageCommand {
     await insertInput(manager, run, this.clock.nowMs(), principal.subject, {
       kind: 'message',
       requestId: command.requestId ?? null,
-      body: { timeZone: command.timeZone, responseSchema: command.responseSchema },
+      body: messageBody(command, input, ahead.length),
       appliedSeq: 1,
     });
     if (command.stateDelta !== undefined) {
@@ -221,6 +223,19 @@ function checkCapabilities(session: Session, command: SubmitMessage): void {
       `session ${session.id} takes no pictures: it lacks the capability vision`,
     );
   }
+}
+
+function messageBody(command: SubmitMessage, input: UserInput | null, ahead: number): MessageBody {
+  const parts = input?.parts ?? [];
+  return {
+    text: textOf(parts),
+    resources: parts.flatMap((part) =>
+      part.kind === 'image' || part.kind === 'image_url' ? [{ index: part.index, resourceId: part.resourceId }] : [],
+    ),
+    disposition: ahead === 0 ? 'started' : 'queued',
+    ...(command.timeZone === undefined ? {} : { timeZone: command.timeZone }),
+    ...(command.responseSchema === undefined ? {} : { responseSchema: command.responseSchema }),
+  };
 }
 
 function receiptOf(run: Run, command: SubmitMessage, ahead: number): Receipt {

@@ -1,24 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject } from '../../common/json.js';
 import { Config } from '../../config/config.js';
 import { fromJson } from '../../database/columns.js';
 import { Database } from '../../database/database.js';
 import type { LoggedEvent, RunFacts } from '../../events/projection.js';
 import type { ImageUrlPart, Part } from '../../events/parts.js';
 import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
+import type { MessageBody } from '../reading/message-body.js';
 import { runOf, type Run } from '../run.js';
-
-/** What the body of a message keeps beside its event. */
-export interface MessageBody {
-  readonly timeZone?: string;
-  readonly responseSchema?: JsonObject;
-}
 
 /** Everything an executor needs to know of a run before it starts. */
 export interface RunContext {
   readonly run: Run;
   readonly facts: RunFacts;
-  readonly body: MessageBody;
+  readonly body: Partial<MessageBody>;
   readonly timeZone: string | undefined;
   /** The history rows of the session up to and including this run. */
   readonly history: readonly LoggedEvent[];
@@ -71,7 +65,7 @@ export class RunContexts {
       "SELECT body FROM run_inputs WHERE run_id = ? AND kind = 'message' ORDER BY n LIMIT 1",
       [runId],
     );
-    const body = inputs[0] === undefined ? {} : fromJson<MessageBody>(inputs[0].body);
+    const body = inputs[0] === undefined ? {} : fromJson<Partial<MessageBody>>(inputs[0].body);
     return {
       run,
       facts: factsOf(row, this.config.profile.adk),

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { fromJson } from '../../database/columns.js';
 import { Database } from '../../database/database.js';
 import type { LoggedEvent } from '../../events/projection.js';
-import { textOf, type Part } from '../../events/parts.js';
 import { PicturesService } from '../../vision/pictures.service.js';
+import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
 import { EventLog } from '../ports/event-log.port.js';
 import type { AuditRequest, AuditResource, AuditResponse, RunRecord, RunView } from '../runs.types.js';
+import type { MessageBody } from './message-body.js';
 
 interface InputRow {
   readonly kind: string;
@@ -17,6 +18,15 @@ interface InputRow {
 }
 
 const PAGE = 500;
+/** The events that are answers to a caller. */
+const ANSWERS = [
+  'input_required',
+  'answer_accepted',
+  'run_completed',
+  'run_failed',
+  'run_expired',
+  'run_cancelled',
+] as const;
 
 /** Says what was asked of a run and what it answered. */
 @Injectable()
@@ -29,13 +39,24 @@ export class AuditReader {
 
   /** @param withEvents false: `events` stays empty */
   async record(run: RunView, withEvents: boolean): Promise<RunRecord> {
-    const events = await this.events(run);
+    const answers = await this.answers(run);
     return {
       run,
-      requests: await this.requests(run, events),
-      responses: events.flatMap(responseOf),
-      events: withEvents ? events : [],
+      requests: await this.requests(run, answers),
+      responses: [
+        { kind: 'accepted', httpStatus: 202, accepted: true, time: run.createdAt, eventId: 1 },
+        ...answers.flatMap(responseOf),
+      ],
+      events: withEvents ? await this.events(run) : [],
     };
+  }
+
+  private async answers(run: RunView): Promise<readonly LoggedEvent[]> {
+    const rows = await this.database.query<EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM run_events WHERE run_id = ? AND tenant_id = ? AND type IN (${ANSWERS.map(() => '?').join(', ')}) ORDER BY seq`,
+      [run.facts.runId, run.facts.tenantId, ...ANSWERS],
+    );
+    return rows.map(eventOf);
   }
 
   private async events(run: RunView): Promise<readonly LoggedEvent[]> {
@@ -47,45 +68,45 @@ export class AuditReader {
     }
   }
 
-  private async requests(run: RunView, events: readonly LoggedEvent[]): Promise<AuditRequest[]> {
+  private async requests(run: RunView, answers: readonly LoggedEvent[]): Promise<AuditRequest[]> {
     const rows = await this.database.query<InputRow>(
       'SELECT kind, request_id, actor, body, received_at, applied_seq FROM run_inputs WHERE run_id = ? AND tenant_id = ? ORDER BY n',
       [run.facts.runId, run.facts.tenantId],
     );
     const requests: AuditRequest[] = [];
     for (const row of rows) {
-      const applied = events.find((event) => event.seq === Number(row.applied_seq));
-      const parts = applied?.type === 'run_queued' ? (applied.input?.parts ?? []) : [];
+      const body = fromJson<Partial<MessageBody>>(row.body);
+      const appliedAtEvent = row.applied_seq === null ? null : Number(row.applied_seq);
+      const isMessage = row.kind === 'message';
       requests.push({
         requestId: row.request_id,
         action: row.kind,
-        mode: row.kind === 'message' ? run.mode : null,
-        text: row.kind === 'message' ? textOf(parts) : (fromJson<{ text?: string }>(row.body).text ?? null),
-        resources: await this.resources(run, parts),
+        mode: isMessage ? run.mode : null,
+        text: body.text ?? null,
+        resources: await this.resources(run, body.resources ?? []),
         receivedAt: Number(row.received_at),
         actor: row.actor,
-        disposition: dispositionOf(row, applied),
-        appliedAtEvent: row.applied_seq === null ? null : Number(row.applied_seq),
+        disposition: body.disposition ?? cancelDisposition(answers, appliedAtEvent),
+        appliedAtEvent,
       });
     }
     return requests;
   }
 
-  private async resources(run: RunView, parts: readonly Part[]): Promise<AuditResource[]> {
-    const pictures = parts.filter((part) => part.kind === 'image' || part.kind === 'image_url');
-    if (pictures.length === 0) return [];
+  private async resources(run: RunView, named: MessageBody['resources']): Promise<AuditResource[]> {
+    if (named.length === 0) return [];
     const session = { id: run.facts.sessionId, tenantId: run.facts.tenantId };
     const stored = await this.pictures.resourcesOf(
       session,
-      pictures.map((part) => part.resourceId),
+      named.map(({ resourceId }) => resourceId),
     );
-    return pictures.flatMap((part) => {
-      const found = stored.find((resource) => resource.resourceId === part.resourceId);
+    return named.flatMap(({ index, resourceId }) => {
+      const found = stored.find((resource) => resource.resourceId === resourceId);
       if (found === undefined) return [];
       return [
         {
-          index: part.index,
-          resourceId: part.resourceId,
+          index,
+          resourceId,
           sourceType: found.kind,
           sourceUrl: found.sourceUrl,
           sha256: found.picture?.sha256 ?? null,
@@ -99,17 +120,16 @@ export class AuditReader {
   }
 }
 
-function dispositionOf(row: InputRow, applied: LoggedEvent | undefined): string {
-  if (row.kind === 'cancel') return applied?.type === 'run_cancelled' ? 'cancelled' : 'cancelling';
-  if (applied?.type === 'run_queued') return applied.queuePosition === 0 ? 'started' : 'queued';
-  return 'applied';
+/** A cancel of a run that nobody worked on ended it at once; any other was a signal. */
+function cancelDisposition(answers: readonly LoggedEvent[], appliedAt: number | null): string {
+  return answers.some((event) => event.type === 'run_cancelled' && event.seq === appliedAt)
+    ? 'cancelled'
+    : 'cancelling';
 }
 
 function responseOf(event: LoggedEvent): AuditResponse[] {
   const common = { time: event.at, eventId: event.seq };
   switch (event.type) {
-    case 'run_queued':
-      return [{ kind: 'accepted', httpStatus: 202, accepted: true, ...common }];
     case 'run_completed':
       return [{ kind: 'agent_result', httpStatus: 200, result: event.result, ...common }];
     case 'input_required':

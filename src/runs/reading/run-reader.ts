@@ -102,6 +102,7 @@ export class RunReader {
       mode: run.mode,
       queuePosition: run.status === 'queued' ? await this.queuePosition(run) : null,
       lastSeq: run.lastSeq,
+      oldestCursor: run.eventsKept === 'all' ? 0 : run.lastSeq - 1,
       createdAt: run.createdAt,
       startedAt: run.startedAt,
       endedAt: run.endedAt,

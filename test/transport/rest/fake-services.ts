@@ -46,6 +46,7 @@ export const RUN: RunView = {
   mode: 'queue',
   queuePosition: null,
   lastSeq: 26,
+  oldestCursor: 0,
   createdAt: Date.parse('2026-08-17T10:00:00.000Z'),
   startedAt: Date.parse('2026-08-17T10:00:00.200Z'),
   endedAt: null,
