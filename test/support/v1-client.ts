@@ -56,7 +56,7 @@ export class V1Client {
     const response = await fetch(`${this.server.http}${path}`, {
       method,
       headers: { ...(isJson && { 'content-type': 'application/json' }), ...this.headers, ...headers },
-      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : (body as BodyInit) }),
+      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : (body as NonNullable<RequestInit['body']>) }),
     });
     const text = await response.text();
     const holdsJson = (response.headers.get('content-type') ?? '').includes('json');
