@@ -67,7 +67,6 @@ export const RUN: RunView = {
   queuePosition: null,
   lastSeq: 26,
   oldestCursor: 0,
-  oldestCursor: 0,
   createdAt: Date.UTC(2026, 7, 17, 10),
   startedAt: null,
   endedAt: null,
