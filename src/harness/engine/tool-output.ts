@@ -1,7 +1,7 @@
 /// <reference lib="es2024.string" />
 import type { ToolResult } from '../ports/tool.port.js';
 
-export interface ToolOutput {
+interface ToolOutput {
   readonly text: string;
   /** True when the text is whole JSON. */
   readonly isJson: boolean;

@@ -1,6 +1,6 @@
 import { runEngine } from '../../../src/harness/engine/run-engine.js';
 import { RunInputs } from '../../../src/harness/ports/run-inputs.port.js';
-import { anEngineInput, FakeTool, only, record, typesOf } from '../../support/engine-run.js';
+import { anEngineInput, CountingIds, FakeTool, only, record, typesOf } from '../../support/engine-run.js';
 import { assertGrammar } from '../../support/grammar.js';
 import { callStep, callTools, failWith, say, ScriptedChatModel, textStep } from '../../support/scripted-chat-model.js';
 
@@ -92,6 +92,18 @@ describe('an abort', () => {
       expect(tool.started).toHaveLength(passed.filter((type) => type === 'tool_call_start').length);
       expect(model.requests).toHaveLength(passed.filter((type) => type === 'reason_start').length);
     }
+  });
+
+  it('while an event is being made yields it no more', async () => {
+    const abort = new AbortController();
+    const ids = new CountingIds();
+    const next = (): string => {
+      abort.abort(new Error('stop'));
+      return ids.next();
+    };
+    const run = await record(anEngineInput(new ScriptedChatModel([say('x')]), { ids: { next } }), abort);
+    expect(typesOf(run.events)).toEqual(['run_start']);
+    expect(run.error).toEqual(new Error('stop'));
   });
 
   it('before the start yields nothing', async () => {

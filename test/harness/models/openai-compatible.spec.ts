@@ -546,13 +546,13 @@ describe('OpenAiCompatibleModel', () => {
     });
 
     it('a reader that is slow is no silence of the model', async () => {
-      llm.script(steps(text('a'), { delayMs: 20 }, text('b'), finish('stop'), DONE));
+      llm.script(steps(text('a'), { delayMs: 20 }, text('b'), { delayMs: 350 }, text('c'), finish('stop'), DONE));
       let said = '';
-      for await (const event of aModel({ idleMs: 100 }).stream(aRequest(), new AbortController().signal)) {
+      for await (const event of aModel({ idleMs: 250 }).stream(aRequest(), new AbortController().signal)) {
         if (event.type === 'text') said += event.text;
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await new Promise((resolve) => setTimeout(resolve, 300));
       }
-      expect(said).toBe('ab');
+      expect(said).toBe('abc');
     });
   });
 

@@ -70,7 +70,7 @@ export class CallAssembler {
 }
 
 /** The arguments as an object; no text and `null` are none at all; anything else stays the text that it is. */
-export function parseArguments(text: string): JsonObject | string {
+function parseArguments(text: string): JsonObject | string {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);

@@ -1,7 +1,7 @@
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-export interface SplitText {
+interface SplitText {
   readonly text: string;
   readonly thinking: string;
 }
