@@ -66,11 +66,11 @@ export class OutgoingFetch {
       const own = url.origin === first.origin ? headers : {};
       const response = await request(url, {
         dispatcher: this.agent,
-        headers: { 'accept-encoding': 'identity', ...own },
+        headers: { 'user-agent': 'bridle', 'accept-encoding': 'identity', ...own },
         signal,
       });
       const next = nextUrl(response, url);
-      if (next === undefined) return await readBody(response, maxBytes);
+      if (next === undefined) return readBody(response, maxBytes);
       discard(response);
       // once a hop left the origin, coming back must not bring the headers out again
       if (next.origin !== first.origin) headers = {};

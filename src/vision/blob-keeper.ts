@@ -6,7 +6,7 @@ import { isBlobUsed } from './resource-rows.js';
 export interface HeldBlob {
   readonly key: string;
   /** Call it inside the transaction that names the blob, once the row is written; more than once is fine. */
-  settle(): void;
+  readonly settle: () => void;
 }
 
 /**

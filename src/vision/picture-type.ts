@@ -47,5 +47,4 @@ function isAvif(bytes: Buffer): boolean {
   return brands.some((brand, index) => index !== 1 && (brand === 'avif' || brand === 'avis'));
 }
 
-// eslint-disable-next-line no-control-regex -- control characters are what tells data from text
 const isText = (bytes: Buffer): boolean => !/[\x00-\x08\x0e-\x1f]/.test(bytes.toString('latin1'));

@@ -16,9 +16,6 @@ const TEXTS = {
   },
 } as const;
 
-/** Changes when the texts do: runs keep it, so that an audit says which wording the model got. */
-export const PROMPT_VERSION = 'vision-1';
-
 /**
  * The text part that goes to the model with its pictures, as it may be stored: the user's text, a placeholder
  * `{{resource:<id>}}` for each picture's link, and the statement that the pictures are with it. Without pictures it is

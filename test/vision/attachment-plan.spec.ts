@@ -14,7 +14,7 @@ const link = (url: string, resourceId?: string): PreparedPicture => ({ kind: 'ur
 const plan = (prepared: readonly PreparedPicture[], stored: readonly ResourceRow[] = []): AttachmentPlan =>
   planAttachments({ stored, prepared, seal: (url, id) => `sealed ${id} ${url.href}`, nowMs: 5 });
 const ids = (made: AttachmentPlan): string[] => made.parts.map((part) => part.resourceId);
-const refused = (reason: string): Error => expect.objectContaining({ reason }) as unknown as Error;
+const refused = (reason: string): Error => expect.objectContaining({ reason }) as Error;
 
 describe('planAttachments', () => {
   it('makes a row and a part of each picture, in order', () => {
