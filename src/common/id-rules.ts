@@ -5,7 +5,6 @@ export const ID_LENGTHS = { app: 128, user: 256, session: 256, request: 128, res
 
 export type IdKind = keyof typeof ID_LENGTHS;
 
-// eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

@@ -71,12 +71,12 @@ export class ImportEventsCommand {
 function deltaOf(event: JsonObject): JsonObject {
   const actions = event['actions'];
   const delta = isJsonObject(actions) ? actions['stateDelta'] : undefined;
-  return isJsonObject(delta) ? (delta as JsonObject) : {};
+  return isJsonObject(delta) ? (delta) : {};
 }
 
 /** The event as it may be stored: without `temp:` keys. */
 function trimmed(event: JsonObject): JsonObject {
   const actions = event['actions'];
   if (!isJsonObject(actions) || !isJsonObject(actions['stateDelta'])) return event;
-  return { ...event, actions: { ...actions, stateDelta: withoutTemp(actions['stateDelta'] as JsonObject) } };
+  return { ...event, actions: { ...actions, stateDelta: withoutTemp(actions['stateDelta']) } };
 }

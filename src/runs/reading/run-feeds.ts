@@ -50,12 +50,18 @@ export class RunFeeds implements OnApplicationShutdown {
     };
   }
 
-  /** Reads the log; equal reads under way are one. */
+  /**
+   * Reads the log; equal reads asked for in one turn of the microtask queue are one. A read that has begun is not
+   * shared: it may have missed a commit whose hint came before the newcomer listened.
+   */
   read(runId: string, after: number, limit: number): Promise<readonly LoggedEvent[]> {
     const key = `${runId}:${after}:${limit}`;
     const known = this.reads.get(key);
     if (known !== undefined) return known;
-    const read = this.log.read(runId, after, limit).finally(() => this.reads.delete(key));
+    const read = Promise.resolve().then(() => {
+      this.reads.delete(key);
+      return this.log.read(runId, after, limit);
+    });
     this.reads.set(key, read);
     return read;
   }

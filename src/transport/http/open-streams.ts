@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
@@ -34,6 +35,8 @@ export class OpenStreams implements BeforeApplicationShutdown {
     metrics: Metrics,
   ) {
     metrics.observeOpenObservers(() => this.open);
+    // every open stream listens to it
+    setMaxListeners(0, this.shutdown.signal);
   }
 
   /** Streams that are open now. */
