@@ -410,7 +410,9 @@ describe('OpenAiCompatibleModel', () => {
       'in the middle of arguments yield no call: %s (C62 c)',
       async (how) => {
         const half = calls({ index: 0, id: 'c1', function: { name: 'a', arguments: '{"x":1}' } });
-        const heard = await hear(steps(half, ...(how === 'broken connection' ? [DESTROY] : [])));
+        const heard = await hear(
+          steps(half, ...(how === 'broken connection' ? ([DESTROY] satisfies ReplyStep[]) : [])),
+        );
         expect(heard.events).toEqual([]);
         expect(faultOf(heard)).toMatchObject({ fault: 'cut', retryable: true });
       },
