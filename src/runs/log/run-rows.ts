@@ -76,8 +76,10 @@ function endColumns(end: LoggedEvent): RunChanges {
   };
 }
 
-/** Head of line: the oldest waiting run of the session may be claimed now. */
+/** Head of line: the oldest waiting run of the session may be claimed now, unless another one still has the session. */
 async function promoteNext(manager: EntityManager, ended: Run): Promise<void> {
+  const active = await manager.query<unknown[]>('SELECT id FROM runs WHERE active_session_id = ?', [ended.sessionId]);
+  if (active.length > 0) return;
   const rows = await manager.query<{ id: string }[]>(
     "SELECT id FROM runs WHERE session_id = ? AND status = 'queued' AND id <> ? ORDER BY priority, ord LIMIT 1",
     [ended.sessionId, ended.id],

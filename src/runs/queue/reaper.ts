@@ -28,14 +28,15 @@ export class Reaper {
   /** On SQLite nobody else can hold a lease: every leased run is taken over at once. */
   async start(): Promise<void> {
     if (this.database.kind === 'sqlite') await this.reapLeases(undefined);
-    this.timer = setInterval(() => void this.tick(), this.config.runs.reaperMs);
+    this.timer = setInterval(() => void this.round(), this.config.runs.reaperMs);
   }
 
   stop(): void {
     clearInterval(this.timer);
   }
 
-  private async tick(): Promise<void> {
+  /** One search; never rejects. */
+  async round(): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;
     try {
@@ -54,14 +55,25 @@ export class Reaper {
       `SELECT id FROM runs WHERE status IN ('running', 'cancelling') AND lease_until ${expiredAt === undefined ? 'IS NOT NULL' : '< ?'}`,
       expiredAt === undefined ? [] : [expiredAt],
     );
-    for (const { id } of rows) {
-      const events = await this.takeover.takeOver(id, expiredAt);
-      const last = events.at(-1);
-      if (last === undefined) continue;
-      this.logger.warn('run lost its worker', { runId: id, status: last.status, code: last.code });
-      this.hints.publish({ runId: id, seq: last.seq, events });
-    }
+    for (const { id } of rows) await this.alone(id, () => this.reap(id, expiredAt));
     if (rows.length > 0) this.dispatcher.announce();
+  }
+
+  private async reap(runId: string, expiredAt: number | undefined): Promise<void> {
+    const events = await this.takeover.takeOver(runId, expiredAt);
+    const last = events.at(-1);
+    if (last === undefined) return;
+    this.logger.warn('run lost its worker', { runId, status: last.status, code: last.code });
+    this.hints.publish({ runId, seq: last.seq, events });
+  }
+
+  /** A run that cannot be closed must not keep the others waiting. */
+  private async alone(runId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.error('reaper could not close a run', { runId, error });
+    }
   }
 
   private async expireOld(createdBefore: number): Promise<void> {
@@ -69,7 +81,7 @@ export class Reaper {
       "SELECT id FROM runs WHERE status IN ('queued', 'waiting_input') AND created_at < ? LIMIT 100",
       [createdBefore],
     );
-    for (const { id } of rows) await this.expire(id);
+    for (const { id } of rows) await this.alone(id, () => this.expire(id));
     if (rows.length > 0) this.dispatcher.announce();
   }
 

@@ -4,6 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { Ids } from '../../common/ids.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
+import { isDuplicateKey } from '../../database/database-errors.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
@@ -37,18 +38,39 @@ export class RunClaims {
    * @returns its lease, or undefined when none is ready
    */
   async claimNext(): Promise<Lease | undefined> {
-    const claim = await this.database.inTransaction(async (manager) => {
-      const now = await this.database.nowMs(manager);
-      const skip = this.database.kind === 'mysql' ? ' FOR UPDATE SKIP LOCKED' : '';
-      const rows = await manager.query<{ id: string }[]>(
-        `SELECT id FROM runs WHERE queue_state = 'ready' AND available_at <= ? ORDER BY priority, available_at, id LIMIT 1${skip}`,
-        [now],
-      );
-      const run = rows[0] === undefined ? undefined : await lockRun(this.database, manager, rows[0].id);
-      return run === undefined ? undefined : this.claim(manager, run, await hasPictures(manager, run.id));
+    for (;;) {
+      let runId: string | undefined;
+      try {
+        const claim = await this.database.inTransaction(async (manager) => {
+          const run = await this.oldestReady(manager);
+          runId = run?.id;
+          return run === undefined ? undefined : this.claim(manager, run, await hasPictures(manager, run.id));
+        });
+        if (claim !== undefined) this.publish(claim);
+        return claim?.lease;
+      } catch (error) {
+        // its session already has an active run: one row out of line must not hold up every other session
+        if (runId === undefined || !isDuplicateKey(error)) throw error;
+        await this.sendBack(runId);
+      }
+    }
+  }
+
+  private async oldestReady(manager: EntityManager): Promise<Run | undefined> {
+    const now = await this.database.nowMs(manager);
+    const skip = this.database.kind === 'mysql' ? ' FOR UPDATE SKIP LOCKED' : '';
+    const rows = await manager.query<{ id: string }[]>(
+      `SELECT id FROM runs WHERE queue_state = 'ready' AND available_at <= ? ORDER BY priority, available_at, id LIMIT 1${skip}`,
+      [now],
+    );
+    return rows[0] === undefined ? undefined : lockRun(this.database, manager, rows[0].id);
+  }
+
+  /** The end of the session's active run makes it ready again. */
+  private sendBack(runId: string): Promise<void> {
+    return this.database.inTransaction(async (manager) => {
+      await manager.query("UPDATE runs SET queue_state = 'blocked' WHERE id = ? AND queue_state = 'ready'", [runId]);
     });
-    if (claim !== undefined) this.publish(claim);
-    return claim?.lease;
   }
 
   /** Leases a locked run inside the caller's transaction; the caller publishes after its commit. */
