@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { echoed } from '../support/echo.js';
+import { effectsOf } from '../support/effects.js';
+import { answerReply, FakeLlm } from '../support/fake-llm.js';
+import { startServer, type TestServer } from '../support/server.js';
+import type { SseFrame } from '../support/sse-client.js';
+import { idsOf, pathOf, upTo, V1Client, type EventItem, type RunKey, type RunState } from '../support/v1-client.js';
+
+const RESTARTS_MS = 90_000;
+const WORDS = 80;
+const WHOLE_TEXT = upTo(WORDS)
+  .map((n) => `w${n} `)
+  .join('');
+
+const isAt = (id: number) => (frame: SseFrame) => Number(frame.id) >= id;
+const ofType = (events: readonly EventItem[], type: string): EventItem[] =>
+  events.filter((event) => event.type === type);
+const isActing = (state: RunState): boolean => state.code === 'CALLING_TOOL';
+const payloadsOf = (frames: readonly SseFrame[]): unknown[] => frames.map((frame) => JSON.parse(frame.data) as unknown);
+
+describe('after the end of the process', () => {
+  let server: TestServer;
+  let v1: V1Client;
+
+  beforeAll(async () => {
+    server = await startServer();
+    v1 = new V1Client(server);
+  });
+
+  afterAll(() => server.dispose());
+
+  /** Every envelope of a run that has ended. */
+  const envelopes = (run: RunKey): Promise<SseFrame[]> => v1.follow(run);
+
+  it(
+    'finishes an answer that kill -9 cut in the middle, and keeps all that was received',
+    async () => {
+      const run = await v1.send(await v1.session(), `stream:${WORDS}:25`);
+      const before = await v1.follow(run, {}, isAt(25));
+      await server.kill9();
+      await server.restart();
+      const after = await v1.follow(run, { lastEventId: before.at(-1)!.id! });
+      const whole = [...before, ...after];
+      expect(idsOf(whole)).toEqual(upTo(whole.length));
+      expect(whole).toEqual(await envelopes(run));
+      const state = await v1.page(run);
+      expect({ status: state.status, attempt: state.attempt, result: state.result }).toEqual({
+        status: 'completed',
+        attempt: 2,
+        result: { type: 'text', data: { text: WHOLE_TEXT } },
+      });
+      const [recovered] = ofType(await v1.events(run), 'run.recovered');
+      // Whoever drops the partial text after this id and reads on has the whole answer once.
+      const kept = whole.filter((frame) => frame.event === 'run.message_delta' && Number(frame.id) > recovered!.id);
+      expect(recovered!['discard_after']).toBeLessThan(25);
+      expect(kept.map((frame) => (JSON.parse(frame.data) as { data: { text: string } }).data.text).join('')).toBe(
+        WHOLE_TEXT,
+      );
+    },
+    RESTARTS_MS,
+  );
+
+  it(
+    'P03 resumes without loss or repeat after a restart',
+    async () => {
+      const run = await v1.send(await v1.session(), 'say:a;tool:t:300;say:b;tool:t:300;say:c');
+      const before = await v1.follow(run, {}, isAt(4));
+      await v1.ended(run);
+      expect(await server.stop()).toBe(0);
+      await server.restart();
+      const after = await v1.follow(run, { lastEventId: 4 });
+      expect(after[0]?.id).toBe('5');
+      const whole = [...before, ...after];
+      const items = await v1.events(run);
+      expect(idsOf(whole)).toEqual(upTo(items.length));
+      expect(payloadsOf(whole)).toEqual(
+        items.map(({ id, type, ...item }) => ({ id, type, data: expect.objectContaining(item) })),
+      );
+      const path = `${server.http}${pathOf(run)}/events`;
+      expect((await fetch(path, { headers: { 'last-event-id': String(items.length) } })).status).toBe(204);
+    },
+    RESTARTS_MS,
+  );
+
+  it(
+    'P19 closes the call that SIGKILL broke off, and every later history is paired',
+    async () => {
+      const sessionId = await v1.session();
+      const run = await v1.send(sessionId, 'tool:slow:5000');
+      await v1.until(run, isActing);
+      await server.kill9();
+      await server.restart();
+      expect((await v1.ended(run)).status).toBe('completed');
+      const [finished] = ofType(await v1.events(run), 'run.tool_finished');
+      expect(finished).toMatchObject({ tool_name: 'slow', outcome: 'unknown' });
+      expect(effectsOf(server, run.runId)).toEqual([]);
+
+      const { messages } = echoed(await v1.ended(await v1.send(sessionId, 'echo')));
+      const calls = messages.flatMap((message) => message.toolCalls ?? []);
+      const results = messages.filter((message) => message.role === 'tool');
+      expect(calls.map((call) => call.name)).toEqual(['slow']);
+      expect(results.map((result) => result.callId)).toEqual(calls.map((call) => call.id));
+      expect(results[0]?.text).toMatch(/interrupted.*effect is unknown/);
+
+      const provider = await FakeLlm.start({ strict: true });
+      provider.script(answerReply('fine'));
+      await server.stop();
+      await server.restart({
+        BRIDLE_MODEL_PROVIDER: 'openai-compatible',
+        BRIDLE_MODEL_BASE_URL: provider.baseUrl,
+        BRIDLE_MODEL_API_KEY: 'test-key',
+        BRIDLE_MODEL_NAME: 'strict',
+      });
+      const { status, result } = await v1.ended(await v1.send(sessionId, 'and now?'));
+      expect({ status, result }).toEqual({ status: 'completed', result: { type: 'text', data: { text: 'fine' } } });
+      await provider.close();
+      await server.stop();
+      await server.restart({
+        BRIDLE_MODEL_PROVIDER: 'script',
+        BRIDLE_MODEL_BASE_URL: undefined,
+        BRIDLE_MODEL_API_KEY: undefined,
+        BRIDLE_MODEL_NAME: undefined,
+      });
+    },
+    RESTARTS_MS,
+  );
+
+  it(
+    'fails with WORKER_LOST when every attempt ends the process, and blocks nothing',
+    async () => {
+      const run = await v1.send(await v1.session(), 'crash');
+      // The run may end a new process before that says that it is ready.
+      for (let starts = 0; starts < 3; starts += 1) await server.restart().catch(() => undefined);
+      const next = await v1.send(await v1.session(), 'say:still here');
+      expect((await v1.ended(next)).status).toBe('completed');
+      const { status, code, error } = await v1.page(run);
+      expect({ status, code, error }).toMatchObject({
+        status: 'failed',
+        code: 'WORKER_LOST',
+        error: { code: 'WORKER_LOST' },
+      });
+      const events = await v1.events(run);
+      expect(events.map((event) => event.id)).toEqual(upTo(events.length));
+      expect(ofType(events, 'run.running').map((event) => event['attempt'])).toEqual([1, 2, 3]);
+      expect(events.filter((event) => event.type === 'run.failed')).toEqual([events.at(-1)]);
+      expect((await v1.call('GET', '/metrics')).body).toMatch(/^bridle_queue_depth 0$/m);
+    },
+    RESTARTS_MS,
+  );
+
+  describe('SIGTERM', () => {
+    it(
+      'hands a run back at its next safe point, ends the streams whole, and the run goes on after the start',
+      async () => {
+        const run = await v1.send(await v1.session(), 'tool:first:1500;tool:second:200;say:done');
+        const reading = v1.follow(run);
+        await v1.until(run, isActing);
+        const stopping = server.stop();
+        await sleep(200);
+        expect((await fetch(`${server.http}/readyz`)).status).toBe(503);
+        expect(await stopping).toBe(0);
+        const before = await reading;
+        await server.restart();
+        const after = await v1.follow(run, { lastEventId: before.at(-1)!.id! });
+        const whole = [...before, ...after];
+        expect(idsOf(whole)).toEqual(upTo(whole.length));
+        expect(whole).toEqual(await envelopes(run));
+        expect(await v1.page(run)).toMatchObject({ status: 'completed', attempt: 1 });
+        expect(effectsOf(server, run.runId).map((effect) => effect.tool)).toEqual(['first', 'second']);
+      },
+      RESTARTS_MS,
+    );
+
+    it(
+      'a second one ends the process at once, and nothing committed is lost',
+      async () => {
+        const run = await v1.send(await v1.session(), 'tool:slow:60000;say:done');
+        const acting = await v1.until(run, isActing);
+        const known = await v1.events(run);
+        process.kill(server.pid, 'SIGTERM');
+        await sleep(300);
+        const startMs = Date.now();
+        await server.stop('SIGTERM');
+        expect(Date.now() - startMs).toBeLessThan(5000);
+        await server.restart();
+        await v1.ended(run);
+        const events = await v1.events(run);
+        expect(events.slice(0, known.length)).toEqual(known);
+        expect(events.map((event) => event.id)).toEqual(upTo(events.length));
+        expect(events.at(-1)?.type).toBe('run.completed');
+        expect(acting.attempt).toBe(1);
+      },
+      RESTARTS_MS,
+    );
+
+    it(
+      'waits for a long call no longer than server.shutdownMs',
+      async () => {
+        await server.stop();
+        await server.restart({ BRIDLE_SERVER_SHUTDOWN_MS: '500' });
+        const run = await v1.send(await v1.session(), 'tool:slow:60000;say:done');
+        await v1.until(run, isActing);
+        expect(await server.stop()).toBe(0);
+        await server.restart();
+        expect(await v1.ended(run)).toMatchObject({ status: 'completed', attempt: 1 });
+        expect(ofType(await v1.events(run), 'run.tool_finished')[0]).toMatchObject({ outcome: 'unknown' });
+      },
+      RESTARTS_MS,
+    );
+  });
+});
