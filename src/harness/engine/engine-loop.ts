@@ -107,7 +107,7 @@ export class EngineLoop {
     this.remember(text, answer);
     const problem = this.input.answerCheck?.problemOf(text);
     if (problem === undefined) return this.end('completed', text);
-    if (this.isCorrected) return this.end('invalid_result', text, { problem });
+    if (this.isCorrected) return this.end('invalid_result', this.texts.invalidResult, { problem });
     this.isCorrected = true;
     this.ask(problem);
     return undefined;
@@ -127,7 +127,7 @@ export class EngineLoop {
   }
 
   private ask(text: string): void {
-    this.messages.push({ role: 'user', parts: [{ kind: 'text', text }] });
+    this.messages.push({ role: 'user', parts: [{ kind: 'text', text }], fromHarness: true });
   }
 
   private remember(text: string, said: Pick<Answered, 'thinking' | 'toolCalls'>): void {

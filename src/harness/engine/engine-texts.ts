@@ -6,6 +6,7 @@ export interface EngineTexts {
   readonly emptyAnswer: string;
   /** The user message that follows an empty answer. */
   readonly askAgain: string;
+  readonly invalidResult: string;
   readonly modelLacksVision: string;
   providerFailed(error: ProviderError): string;
 }
@@ -32,6 +33,7 @@ const ENGLISH: EngineTexts = {
   maxTurns: (limit) => `the run reached its limit of ${limit} model turns`,
   emptyAnswer: 'the model gave no answer',
   askAgain: 'Your last answer was empty. Please answer the request, or call a tool.',
+  invalidResult: 'the answer of the model does not have the required form',
   modelLacksVision: 'the model in use cannot read pictures',
   providerFailed: ({ fault, options, message }) => {
     if (fault === 'http') return options.status === undefined ? message : `the model answered ${options.status}`;
@@ -43,6 +45,7 @@ const CHINESE: EngineTexts = {
   maxTurns: (limit) => `本次运行已达到 ${limit} 轮模型调用的上限`,
   emptyAnswer: '模型没有给出回答',
   askAgain: '你上一次的回答是空的。请回答用户的请求，或调用工具。',
+  invalidResult: '模型的回答不符合要求的格式',
   modelLacksVision: '当前模型无法读取图片',
   providerFailed: ({ fault, options, message }) => {
     if (fault === 'http') return options.status === undefined ? message : `模型服务返回 ${options.status}`;

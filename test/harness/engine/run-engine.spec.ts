@@ -235,7 +235,7 @@ describe('runEngine', () => {
       expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'good' });
     });
 
-    it('ends invalid_result after the second bad answer and keeps its text', async () => {
+    it('ends invalid_result after the second bad answer and names the problem', async () => {
       const model = new ScriptedChatModel([say('bad'), say('worse'), say('good')]);
       const { events } = await record(anEngineInput(model, { answerCheck }));
       assertGrammar(events, { end: 'complete' });
@@ -243,7 +243,7 @@ describe('runEngine', () => {
       expect(the(events, 'run_end')).toMatchObject({
         reason: 'invalid_result',
         abnormal: true,
-        text: 'worse',
+        text: 'the answer of the model does not have the required form',
         meta: { problem: '"worse" is bad' },
       });
     });
