@@ -59,6 +59,7 @@ export class HarnessService {
     const { agentName, runId, sessionId, language } = input.run;
     const agent = this.agents.find(agentName);
     if (agent === undefined) throw AppError.notFound('agent', agentName);
+    const model = this.models.modelFor(agent.model);
     const engineInput: EngineInput = {
       runId,
       sessionId,
@@ -67,10 +68,10 @@ export class HarnessService {
       attempt: input.attempt,
       system: agent.systemPrompt,
       language,
-      messages: input.messages,
+      messages: model.acceptsPictures ? input.messages : withoutOldPictures(input.messages),
       turnsTaken: input.turnsTaken,
       ...(input.openCalls === undefined ? {} : { openCalls: input.openCalls }),
-      model: this.models.modelFor(agent.model),
+      model,
       tools: this.toolsOf(agent, input),
       limits: this.limitsOf(agent),
       ...(input.answerCheck === undefined ? {} : { answerCheck: input.answerCheck }),
@@ -97,6 +98,15 @@ export class HarnessService {
       retryBaseMs: RETRY_BASE_MS,
     };
   }
+}
+
+/** For a model that sees no pictures: those of earlier messages are left out, only a new one ends the run. */
+function withoutOldPictures(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const newest = messages.findLastIndex((message) => message.role === 'user');
+  return messages.map((message, index) => {
+    if (message.role !== 'user' || index === newest) return message;
+    return { ...message, parts: message.parts.filter((part) => part.kind !== 'image') };
+  });
 }
 
 /** The text that the `script` model takes as its script. */
