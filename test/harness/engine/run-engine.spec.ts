@@ -230,7 +230,7 @@ describe('runEngine', () => {
       assertGrammar(events, { end: 'complete' });
       expect(model.requests[1]!.messages.slice(1)).toEqual([
         { role: 'assistant', text: 'bad', toolCalls: [], runId: 'r1' },
-        userMessage('"bad" is bad'),
+        { ...userMessage('"bad" is bad'), fromHarness: true },
       ]);
       expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'good' });
     });
