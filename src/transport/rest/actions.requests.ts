@@ -39,7 +39,7 @@ export function toSubmitMessage(dto: MessageActionDto, call: MessageCall): Submi
     kind: 'resource',
     resource: toResourceInput(resource, index),
   }));
-  if (dto.text != null && dto.text !== '') parts.unshift({ kind: 'text', text: dto.text });
+  if (dto.text !== undefined && dto.text !== '') parts.unshift({ kind: 'text', text: dto.text });
   if (parts.length === 0) throw new AppError('INVALID_BODY', 'a message needs a text or at least one resource');
   return {
     door: 'v1',
@@ -49,10 +49,10 @@ export function toSubmitMessage(dto: MessageActionDto, call: MessageCall): Submi
     attached: call.attached,
     // Nobody observes a JSON answer, so its end means nothing.
     onDisconnect: call.attached ? (dto.on_disconnect ?? call.onDisconnect) : 'continue',
-    mode: dto.mode ?? undefined,
-    timeZone: dto.time_zone ?? undefined,
-    capabilities: dto.capabilities ?? undefined,
-    responseSchema: dto.response_schema ?? undefined,
+    mode: dto.mode,
+    timeZone: dto.time_zone,
+    capabilities: dto.capabilities,
+    responseSchema: dto.response_schema,
   };
 }
 
@@ -60,8 +60,8 @@ export function toCancelRun(dto: CancelActionDto): CancelRun {
   return {
     sessionId: dto.session_id,
     requestId: dto.request_id,
-    runId: dto.run_id ?? undefined,
-    reason: dto.reason ?? undefined,
+    runId: dto.run_id,
+    reason: dto.reason,
   };
 }
 

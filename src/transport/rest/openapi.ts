@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { Config } from '../../config/config.js';
@@ -21,28 +22,42 @@ export interface DocumentFacts {
 export function buildOpenApi(app: NestFastifyApplication, facts: DocumentFacts): OpenAPIObject {
   const builder = new DocumentBuilder().setTitle('Bridle').setDescription(DESCRIPTION).setVersion(facts.version);
   if (facts.needsKey) builder.addBearerAuth({ type: 'http', scheme: 'bearer' }, 'key').addSecurityRequirements('key');
-  const document = SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationIdOf });
   const upgraded = toOpenApi31(document) as OpenAPIObject;
   upgraded.servers = [{ url: facts.baseUrl }];
   upgraded.components = {
     ...upgraded.components,
     schemas: { ...upgraded.components?.schemas, ...RESPONSE_SCHEMAS, ...facts.schemas } as never,
   };
-  addCodeSamples(upgraded, codeSamples(facts.baseUrl));
+  finishOperations(upgraded, codeSamples(facts.baseUrl));
   return upgraded;
 }
 
-/** Serves `/docs` and `/openapi.json`, unless `docs.enabled` is false. Call it before the application listens. */
+/**
+ * Serves `/docs` and `/openapi.json`, unless `docs.enabled` is false. Call it before the application listens; the
+ * document is made at the first request, when the port is known.
+ */
 export function serveDocs(
   app: NestFastifyApplication,
   config: Config,
-  facts: Omit<DocumentFacts, 'baseUrl' | 'needsKey'>,
+  facts: Pick<DocumentFacts, 'version' | 'schemas'>,
 ): void {
   if (!config.docs.enabled) return;
-  const { host, httpPort, publicUrl } = config.server;
-  const baseUrl = (publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${httpPort}`).replace(/\/$/, '');
-  const document = buildOpenApi(app, { ...facts, baseUrl, needsKey: config.auth.mode === 'key' });
-  SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'openapi.json', raw: ['json'] });
+  const build = (): OpenAPIObject =>
+    buildOpenApi(app, { ...facts, baseUrl: baseUrlOf(app, config), needsKey: config.auth.mode === 'key' });
+  SwaggerModule.setup('docs', app, build, { jsonDocumentUrl: 'openapi.json', raw: ['json'] });
+}
+
+function baseUrlOf(app: NestFastifyApplication, { server }: Config): string {
+  if (server.publicUrl !== undefined) return server.publicUrl.replace(/\/$/, '');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return `http://${server.host.includes(':') ? `[${server.host}]` : server.host}:${port}`;
+}
+
+/** `sessionsList` for a method of a controller that names no id of its own. */
+function operationIdOf(controller: string, method: string): string {
+  const name = controller.replace(/Controller$/, '');
+  return name.charAt(0).toLowerCase() + name.slice(1) + method.charAt(0).toUpperCase() + method.slice(1);
 }
 
 /** The document's generator writes 3.0 and can only change the number: `nullable` becomes a type of its own. */
@@ -63,9 +78,13 @@ interface Documented {
 }
 
 /** Puts each sample where tools look for it and, because not all do, into the description too. */
-function addCodeSamples(document: OpenAPIObject, samples: CodeSamples): void {
+function finishOperations(document: OpenAPIObject, samples: CodeSamples): void {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path) as unknown as Documented[]);
   for (const operation of operations) {
+    // A handler of several paths has one id for each; its first path keeps the plain one.
+    operation.operationId = operation.operationId?.replace(/\[(\d+)\]$/, (_, n) =>
+      n === '0' ? '' : `${Number(n) + 1}`,
+    );
     const source = samples[operation.operationId ?? ''];
     if (source === undefined) continue;
     operation['x-codeSamples'] = [{ lang: 'Shell', label: 'curl', source }];

@@ -6,19 +6,19 @@ const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)={0,2}$/;
 
 /** A picture of a message as a service takes it; `index` is its place in the message, for the error. */
 export function toResourceInput(dto: ResourceInputDto, index: number): ResourceInput {
-  const named = dto.resource_id != null ? { resourceId: dto.resource_id } : {};
+  const named = dto.resource_id !== undefined ? { resourceId: dto.resource_id } : {};
   const at = `resources[${index}]`;
-  if (dto.url != null && dto.data != null) throw refuse(`${at} has both url and data`);
-  if (dto.url != null) {
+  if (dto.url !== undefined && dto.data !== undefined) throw refuse(`${at} has both url and data`);
+  if (dto.url !== undefined) {
     checkSourceType(dto, 'url', at);
     return { kind: 'url', ...named, url: dto.url };
   }
-  if (dto.data != null) {
+  if (dto.data !== undefined) {
     checkSourceType(dto, 'base64', at);
     const bytes = fromBase64(dto.data, `${at}.data`);
-    return { kind: 'bytes', ...named, bytes, ...(dto.mime_type != null && { mimeType: dto.mime_type }) };
+    return { kind: 'bytes', ...named, bytes, ...(dto.mime_type !== undefined && { mimeType: dto.mime_type }) };
   }
-  if (dto.resource_id == null) throw refuse(`${at} needs url, data or resource_id`);
+  if (dto.resource_id === undefined) throw refuse(`${at} needs url, data or resource_id`);
   // A picture used before keeps the source_type of its first use, which only the store knows.
   return { kind: 'stored', resourceId: dto.resource_id };
 }
@@ -38,7 +38,7 @@ export function fromBase64(text: string, name: string): Buffer {
 }
 
 function checkSourceType(dto: ResourceInputDto, expected: 'url' | 'base64', at: string): void {
-  if (dto.source_type == null || dto.source_type === expected) return;
+  if (dto.source_type === undefined || dto.source_type === expected) return;
   throw refuse(`${at}.source_type is ${dto.source_type}, but what it holds is ${expected}`);
 }
 

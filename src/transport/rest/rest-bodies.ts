@@ -41,14 +41,23 @@ export type DtoClass<T extends object> = (new () => T) & {
 };
 
 /**
- * A JSON object as a checked DTO. Values are neither copied nor converted.
+ * A JSON object as a checked DTO. Values are neither copied nor converted; a known field that is null counts as absent.
  * @throws AppError with the reason of the first broken rule; its message names the field
  */
 export function toDto<T extends object>(dto: DtoClass<T>, body: JsonObject): T {
   const instance = fill(dto, body, '');
   const [first] = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (first !== undefined) throw toAppError(first, '');
+  dropNulls(dto, instance);
   return instance;
+}
+
+function dropNulls(dto: DtoClass<object>, instance: object): void {
+  for (const [name, value] of Object.entries(instance)) {
+    if (value === null) Reflect.deleteProperty(instance, name);
+    const item = dto.lists?.[name];
+    if (item !== undefined) (value as object[] | null)?.forEach((entry) => dropNulls(item, entry));
+  }
 }
 
 function fill<T extends object>(dto: DtoClass<T>, body: JsonObject, path: string): T {

@@ -11,9 +11,9 @@ const CAPABILITY_RULE = says(`must be a list of ${CAPABILITIES.join(' and ')}, e
 /** What a message or a session may use. */
 export function IsCapabilities(): PropertyDecorator {
   return (target, property) => {
-    IsArray(CAPABILITY_RULE)(target, property as string);
-    IsIn(CAPABILITIES, { ...CAPABILITY_RULE, each: true })(target, property as string);
-    ArrayUnique(CAPABILITY_RULE)(target, property as string);
+    IsArray(CAPABILITY_RULE)(target, property);
+    IsIn(CAPABILITIES, { ...CAPABILITY_RULE, each: true })(target, property);
+    ArrayUnique(CAPABILITY_RULE)(target, property);
   };
 }
 

@@ -1,15 +1,15 @@
 import type { CreateSession } from '../../sessions/sessions.types.js';
 import type { CreateSessionDto } from './sessions.dto.js';
 
-/** The command that a body of `POST /v1/sessions` asks for; null counts as absent. */
+/** The command that a body of `POST /v1/sessions` asks for. */
 export function toCreateSession(dto: CreateSessionDto): CreateSession {
   return {
-    agent: dto.agent ?? undefined,
-    userId: dto.user_id ?? undefined,
-    capabilities: dto.capabilities ?? undefined,
-    clientReference: dto.client_reference ?? undefined,
-    timeZone: dto.time_zone ?? undefined,
-    state: dto.state ?? undefined,
-    requestId: dto.request_id ?? undefined,
+    agent: dto.agent,
+    userId: dto.user_id,
+    capabilities: dto.capabilities,
+    clientReference: dto.client_reference,
+    timeZone: dto.time_zone,
+    state: dto.state,
+    requestId: dto.request_id,
   };
 }

@@ -138,6 +138,20 @@ describe('bodies of /v1', () => {
     expect(await refusal(await server.call('POST', '/v1/sessions', body))).toEqual({ status: 400, code, message });
   });
 
+  it('takes null for absent', async () => {
+    server.services.calls.length = 0;
+    const nothing = { resources: null, time_zone: null, mode: null, capabilities: null, response_schema: null };
+    const response = await server.call('POST', '/v1/actions', { ...MESSAGE, ...nothing, webhook: null });
+    expect(response.status).toBe(202);
+    const plain = await server.call('POST', '/v1/actions', MESSAGE);
+    expect(plain.status).toBe(202);
+    const [withNulls, without] = server.services.argumentsOf('submit');
+    expect(withNulls).toEqual(without);
+    const resource = { resource_id: null, url: null, data: 'AQID', mime_type: null, source_type: null };
+    expect((await server.call('POST', '/v1/actions', withResource(resource))).status).toBe(202);
+    server.services.calls.length = 0;
+  });
+
   it('names the request in an error of its body', async () => {
     const response = await server.call('POST', '/v1/actions', { ...MESSAGE, extra: 1 });
     expect(await response.json()).toEqual({
@@ -279,7 +293,7 @@ describe('bodies of /v1', () => {
         body: endless,
         duplex: 'half',
         headers: { 'content-type': 'multipart/form-data; boundary=x' },
-      } as RequestInit);
+      });
       expect(await refusal(response)).toMatchObject({ status: 408, code: 'REQUEST_TIMEOUT' });
     });
   });
