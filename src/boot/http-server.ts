@@ -8,6 +8,7 @@ import type { Database } from '../database/database.js';
 import { PRODUCT_VERSION } from '../config/product-version.js';
 import { Logger } from '../observability/logger.js';
 import { NestLogger } from '../observability/nest-logger.js';
+import { adkUrl } from '../transport/adk/adk-url.js';
 import { GrpcServer } from '../transport/grpc/grpc-server.js';
 import { createHttpAdapter, prepareHttpApp } from '../transport/http/http-app.js';
 import { ErrorFilter } from '../transport/http/error.filter.js';
@@ -26,7 +27,7 @@ export interface RunningServer {
 export async function listen(config: Config, database: Database, state: ServerState): Promise<RunningServer> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(config, database, state),
-    createHttpAdapter(config),
+    createHttpAdapter(config, adkUrl),
     { bodyParser: false, bufferLogs: true, abortOnError: false },
   );
   app.useLogger(new NestLogger(app.get(Logger)));

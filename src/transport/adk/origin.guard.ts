@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
 import { isLoopbackHost } from '../../config/loopback.js';
+import { originRule } from '../http/cors.js';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -14,13 +15,13 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 export class OriginGuard implements CanActivate {
   private readonly checksHost: boolean;
   private readonly ownHosts: ReadonlySet<string>;
-  private readonly allowed: readonly ((origin: string) => boolean)[];
+  private readonly isAllowed: (origin: string) => boolean;
 
   constructor({ server, http }: Config) {
     // Behind a proxy the name is the proxy's.
     this.checksHost = isLoopbackHost(server.host) && http.trustProxy === false;
     this.ownHosts = new Set([server.host, hostnameOf(server.publicUrl ?? '')]);
-    this.allowed = http.allowOrigins.map(toRule);
+    this.isAllowed = originRule(http.allowOrigins);
   }
 
   /** @throws AppError `ORIGIN_FORBIDDEN` */
@@ -30,7 +31,7 @@ export class OriginGuard implements CanActivate {
     const { origin } = request.headers;
     if (origin === undefined || READING.has(request.method)) return true;
     const isSame = origin === `${request.protocol}://${request.host}`;
-    if (!isSame && !this.allowed.some((allows) => allows(origin))) throw forbidden();
+    if (!isSame && !this.isAllowed(origin)) throw forbidden();
     return true;
   }
 
@@ -41,14 +42,6 @@ export class OriginGuard implements CanActivate {
 }
 
 const forbidden = (): AppError => new AppError('ORIGIN_FORBIDDEN', 'origin not allowed');
-
-/** `*`, an origin, or `regex:` and an expression for the whole origin. */
-function toRule(entry: string): (origin: string) => boolean {
-  if (entry === '*') return () => true;
-  if (!entry.startsWith('regex:')) return (origin) => origin === entry;
-  const pattern = new RegExp(`^(?:${entry.slice('regex:'.length)})$`);
-  return (origin) => pattern.test(origin);
-}
 
 function hostnameOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';

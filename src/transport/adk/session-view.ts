@@ -50,7 +50,7 @@ export class AdkSessionView {
 
   private async toPart({ picture }: PicturePart, sessionId: string): Promise<JsonObject> {
     const { mimeType, displayName } = picture;
-    const name = displayName === undefined ? {} : { displayName };
+    const name: JsonObject = displayName === undefined ? {} : { displayName };
     if (picture.bytes > INLINE_BYTES)
       return { fileData: { ...name, fileUri: `resource://${sessionId}/${picture.resourceId}`, mimeType } };
     const { bytes } = await this.pictures.load(picture);

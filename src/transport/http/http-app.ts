@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../common/app-error.js';
 import type { Config } from '../../config/config.js';
 import { traceIdFrom } from '../../observability/trace-id.js';
+import { allowOrigins } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { OpenStreams } from './open-streams.js';
 import { deferContinue } from './request-body.js';
@@ -23,9 +24,13 @@ declare module 'fastify' {
 const HEADERS_TIMEOUT_MS = 15_000;
 const MAX_PATH_PARAMETER = 1024;
 
-/** Fastify as the contract needs it: bodies are left on the wire until a guard has let the caller in. */
-export function createHttpAdapter(config: Config): FastifyAdapter {
+/**
+ * Fastify as the contract needs it: bodies are left on the wire until a guard has let the caller in.
+ * @param urlOf the URL to route by, for a dialect that reads paths leniently
+ */
+export function createHttpAdapter(config: Config, urlOf?: (url: string) => string): FastifyAdapter {
   const adapter = new FastifyAdapter({
+    ...(urlOf && { rewriteUrl: (request: Pick<IncomingMessage, 'url'>) => urlOf(request.url ?? '/') }),
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: 0,
@@ -70,7 +75,7 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
     limits: { fileSize: config.vision.maxImageBytes, files: 1, parts: 10, fieldSize: 64 * 1024 },
   });
   addSecurityHeaders(app);
-  allowOrigins(app, config.http.allowOrigins);
+  allowOrigins(fastify, config.http.allowOrigins);
   const server = app.getHttpServer() as RawServerDefault;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     deferContinue(request);
@@ -84,15 +89,6 @@ function addSecurityHeaders(app: NestFastifyApplication): void {
     strictTransportSecurity: false,
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   });
-}
-
-/** `*`, an origin, or `regex:` and an expression. */
-function allowOrigins(app: NestFastifyApplication, origins: readonly string[]): void {
-  if (origins.length === 0) return;
-  const origin = origins.includes('*')
-    ? '*'
-    : origins.map((entry) => (entry.startsWith('regex:') ? new RegExp(entry.slice('regex:'.length)) : entry));
-  app.enableCors({ origin, methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], maxAge: 600 });
 }
 
 /** Answers what Node's own parser refuses, before there is a request. */
