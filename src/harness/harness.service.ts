@@ -66,7 +66,7 @@ export class HarnessService {
       streamId: this.ids.next(),
       agentName,
       attempt: input.attempt,
-      system: agent.systemPrompt,
+      system: [agent.systemPrompt, input.answerInstructions ?? ''].filter((text) => text !== '').join('\n\n'),
       language,
       messages: model.acceptsPictures ? input.messages : withoutOldPictures(input.messages),
       turnsTaken: input.turnsTaken,

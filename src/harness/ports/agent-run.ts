@@ -17,5 +17,7 @@ export interface AgentRun {
   /** Calls of the newest answer that never started: they run first. */
   readonly openCalls: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] } | undefined;
   readonly answerCheck: AnswerCheck | undefined;
+  /** Added to the agent's prompt: the shape that this run's answer must have. */
+  readonly answerInstructions: string | undefined;
   readonly inputs: RunInputs;
 }

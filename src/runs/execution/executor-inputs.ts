@@ -46,16 +46,9 @@ export class ExecutorInputs extends RunInputs {
       });
     }
     return lifecycleEvent(run, this.clock, 'run_failed', {
-      error: runError(outcome.code, failureText(end), run.stage, this.writer.lastText),
+      error: runError(outcome.code, end.text, run.stage, this.writer.lastText),
       artifacts: [],
       usage: run.usage,
     });
   }
-}
-
-/** What clients read of a failure; the text of a bad answer stays in `details.text`. */
-function failureText(end: EventOf<'run_end'>): string {
-  const problem = end.meta?.['problem'];
-  if (end.reason !== 'invalid_result') return end.text;
-  return `the answer does not have the required form${typeof problem === 'string' ? `: ${problem}` : ''}`;
 }

@@ -70,6 +70,7 @@ export class RunExecutor {
       capabilities: run.capabilities,
       pictureCount: ownParts(context).filter((part) => part.kind === 'image' || part.kind === 'image_url').length,
       responseSchema: context.body.responseSchema,
+      language: run.language,
     });
     const inputs = new ExecutorInputs(this.ending, held.lease, writer, shape, this.clock, () => ({
       execMs: this.clock.nowMs() - startedAt,
@@ -83,6 +84,7 @@ export class RunExecutor {
         turnsTaken: conversation.turnsTaken,
         openCalls: conversation.openCalls,
         answerCheck: shape.check,
+        answerInstructions: shape.instructions,
         inputs,
       },
       held.signal,
@@ -119,11 +121,11 @@ export class RunExecutor {
   }
 
   private async fail(lease: Lease, facts: { execMs: number }, error: unknown, text: string): Promise<void> {
-    const { code, message } = failureOf(lease.runId, error, this.config.runs.maxExecMs);
+    const { code, message, limit } = failureOf(lease.runId, error, this.config.runs.maxExecMs);
     this.logger.error('run failed', { runId: lease.runId, code, ...facts, error });
     await this.ending.breakOff(lease, facts, (run): EventOf<'run_failed'> =>
       lifecycleEvent(run, this.clock, 'run_failed', {
-        error: runError(code, message, run.stage, text),
+        error: runError(code, message, run.stage, text, limit === undefined ? {} : { limit }),
         artifacts: [],
         usage: run.usage,
       }),
@@ -132,9 +134,14 @@ export class RunExecutor {
 }
 
 /** What clients may read of a failure: our own errors as they are, everything else without its text. */
-function failureOf(runId: string, error: unknown, maxExecMs: number): { code: Reason; message: string } {
+function failureOf(
+  runId: string,
+  error: unknown,
+  maxExecMs: number,
+): { code: Reason; message: string; limit?: string } {
   if (error instanceof RunStopped) {
-    return { code: 'BUDGET_EXCEEDED', message: `the run did not end within ${maxExecMs} ms of execution` };
+    const message = `the run did not end within ${maxExecMs} ms of execution`;
+    return { code: 'BUDGET_EXCEEDED', message, limit: 'runs.maxExecMs' };
   }
   if (error instanceof AppError && error.reason !== 'INTERNAL') return { code: error.reason, message: error.message };
   return { code: 'AGENT_ERROR', message: `internal error, run ${runId}` };

@@ -30,7 +30,8 @@ export function outcomeOf(end: EventOf<'run_end'>, resultOf: (text: string) => R
 }
 
 /** The `error` of a failed run; the text it has stays in `details.text`. */
-export function runError(code: Reason, message: string, stage: string, text: string): RunError {
-  const details: JsonObject | undefined = text === '' ? undefined : { text };
-  return { code, message, retryable: REASONS[code].retryable, stage, ...(details === undefined ? {} : { details }) };
+export function runError(code: Reason, message: string, stage: string, text: string, facts: JsonObject = {}): RunError {
+  const details: JsonObject = { ...facts, ...(text === '' ? {} : { text }) };
+  const hasDetails = Object.keys(details).length > 0;
+  return { code, message, retryable: REASONS[code].retryable, stage, ...(hasDetails ? { details } : {}) };
 }
