@@ -1,6 +1,8 @@
 interface DriverError {
   readonly errno?: number;
   readonly code?: string;
+  /** mysql2: the connection is gone. */
+  readonly fatal?: boolean;
 }
 
 /** TypeORM wraps the driver's error; both shapes come by. */
@@ -25,4 +27,14 @@ export function isRepeatable(error: unknown): boolean {
 export function isCheckViolation(error: unknown): boolean {
   const { errno, code } = driverErrorOf(error);
   return errno === 4025 || errno === 3819 || code === 'SQLITE_CONSTRAINT_CHECK';
+}
+
+/**
+ * Nothing of the transaction was kept, for certain: the database refused a statement, or our own code failed before
+ * the commit. False after a lost connection, when nobody knows.
+ */
+export function isRefused(error: unknown): boolean {
+  const { errno, code, fatal } = driverErrorOf(error);
+  if (code === undefined) return errno === undefined;
+  return code.startsWith('SQLITE_') || (errno !== undefined && errno > 0 && fatal !== true);
 }

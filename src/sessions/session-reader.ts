@@ -29,7 +29,7 @@ export class SessionReader {
       principal.tenantId,
     ]);
     if (rows[0] === undefined) throw AppError.notFound('session', sessionId);
-    if (rows[0]['status'] === 'closed') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
+    if (rows[0]['status'] !== 'open') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
     return this.withState(viewOf(rows[0]));
   }
 

@@ -5,6 +5,9 @@ import type { JsonObject } from '../common/json.js';
 import { scopedDelta, stateOf } from './state.js';
 import type { Session } from './sessions.types.js';
 
+/** `closed`: deleted, its rows are going; `erased`: only the id is left. */
+export type SessionRowStatus = 'open' | 'closed' | 'erased';
+
 type Row = Record<string, unknown>;
 
 /** Reads a row of `sessions`. */
@@ -52,13 +55,13 @@ export async function lockSession(
   manager: EntityManager,
   tenantId: string,
   sessionId: string,
-): Promise<{ session: Session; status: 'open' | 'closed' } | undefined> {
+): Promise<{ session: Session; status: SessionRowStatus } | undefined> {
   const rows = await manager.query<Row[]>(
     `SELECT * FROM sessions WHERE id = ? AND tenant_id = ?${database.forUpdate}`,
     [sessionId, tenantId],
   );
   const row = rows[0];
-  return row && { session: sessionOf(row), status: row['status'] as 'open' | 'closed' };
+  return row && { session: sessionOf(row), status: row['status'] as SessionRowStatus };
 }
 
 /** Applies a delta to the session's, the app's and the user's state; `temp:` keys are not stored. */

@@ -38,7 +38,7 @@ export function withoutTemp(delta: JsonObject): JsonObject {
 
 /** Reads a stored state column. */
 export function stateOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? (value) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function prefixed(prefix: string, state: JsonObject): JsonObject {

@@ -6,7 +6,7 @@ const ACTIVE = oneOf('status', ['running', 'waiting_input', 'cancelling']);
 const OVER = oneOf('status', ['completed', 'failed', 'cancelled', 'expired']);
 
 const CHECKS: Record<string, Record<string, string>> = {
-  sessions: { ck_sessions_status: oneOf('status', ['open', 'closed']) },
+  sessions: { ck_sessions_status: oneOf('status', ['open', 'closed', 'erased']) },
   runs: {
     ck_runs_kind: oneOf('kind', ['message', 'import']),
     ck_runs_status: oneOf('status', STATUSES),

@@ -11,7 +11,7 @@ const ROWS_AT_ONCE = 1000;
 
 /**
  * Deletes sessions. Closing is one transaction: from then on nothing of the session can be read, and its ADK name
- * is free again. The rows go in small batches afterwards, also after a restart.
+ * is free again. The rows go in small batches afterwards, also after a restart; the bare id stays.
  */
 @Injectable()
 export class CloseSessionCommand implements OnApplicationShutdown {
@@ -79,7 +79,17 @@ export class CloseSessionCommand implements OnApplicationShutdown {
     }
     await this.remove('requests', 'tenant_id = ? AND session_id = ?', [tenantId, sessionId]);
     await this.remove('runs', 'session_id = ?', [sessionId]);
-    await this.remove('sessions', 'id = ? AND tenant_id = ?', [sessionId, tenantId]);
+    await this.leaveTombstone(sessionId, tenantId);
+  }
+
+  /** The bare id stays, so that a late caller hears that the session was deleted. */
+  private async leaveTombstone(sessionId: string, tenantId: string): Promise<void> {
+    await this.database.inTransaction((manager) =>
+      manager.query(
+        "UPDATE sessions SET status = 'erased', user_id = '', state = '{}', capabilities = '[]', client_reference = NULL, time_zone = NULL WHERE id = ? AND tenant_id = ?",
+        [sessionId, tenantId],
+      ),
+    );
   }
 
   private async remove(table: string, where: string, parameters: readonly unknown[]): Promise<void> {

@@ -20,7 +20,7 @@ export async function openSession(
 ): Promise<Session> {
   const locked = await lockSession(database, manager, tenantId, sessionId);
   if (locked === undefined) throw AppError.notFound('session', sessionId);
-  if (locked.status === 'closed') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
+  if (locked.status !== 'open') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
   return locked.session;
 }
 

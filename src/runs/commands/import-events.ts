@@ -71,7 +71,7 @@ export class ImportEventsCommand {
 function deltaOf(event: JsonObject): JsonObject {
   const actions = event['actions'];
   const delta = isJsonObject(actions) ? actions['stateDelta'] : undefined;
-  return isJsonObject(delta) ? (delta) : {};
+  return isJsonObject(delta) ? delta : {};
 }
 
 /** The event as it may be stored: without `temp:` keys. */
