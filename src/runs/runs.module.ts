@@ -14,6 +14,7 @@ import { PictureFetcher } from './execution/picture-fetcher.js';
 import { RunContexts } from './execution/run-context.js';
 import { RunEnding } from './execution/run-ending.js';
 import { RunExecutor } from './execution/run-executor.js';
+import { GroupCommitter } from './log/group-committer.js';
 import { AgentRuntime } from './ports/agent-runtime.port.js';
 import { EventLog } from './ports/event-log.port.js';
 import { RunDispatcher } from './ports/run-dispatcher.port.js';
@@ -34,6 +35,7 @@ import { RunsService } from './runs.service.js';
 @Module({
   providers: [
     { provide: RunHints, useClass: InProcessHints },
+    GroupCommitter,
     { provide: EventLog, useClass: DatabaseEventLog },
     { provide: RunDispatcher, useClass: PollingDispatcher },
     { provide: AgentRuntime, useClass: EngineRuntime },

@@ -1,6 +1,7 @@
 import {
   ALICE,
   aSession,
+  finish,
   logOf,
   runRow,
   submitted,
@@ -9,9 +10,7 @@ import {
   type Core,
   type StoreUnderTest,
 } from '../support/core.js';
-import type { HarnessEvent } from '../../src/events/harness-event.js';
 import type { Lease } from '../../src/runs/run.js';
-import { EngineEvents } from '../support/fake-runtime.js';
 
 /** What a queue of runs promises, whatever database it is in: the port `RunDispatcher` only says when to look. */
 export function runQueueContract(store: StoreUnderTest): void {
@@ -27,22 +26,6 @@ export function runQueueContract(store: StoreUnderTest): void {
     if (lease === undefined) throw new Error('nothing is ready');
     return lease;
   };
-  const complete = async (lease: Lease): Promise<void> => {
-    const row = await runRow(core.database, lease.runId);
-    const events = new EngineEvents({ runId: row.id, sessionId: row.sessionId });
-    const end = events.end('');
-    await core.ending.finish(lease, { execMs: 1 }, (run) => [
-      end as HarnessEvent,
-      {
-        ...end,
-        type: 'run_completed',
-        result: { type: 'text', data: { text: '' } },
-        artifacts: [],
-        usage: run.usage,
-      } as HarnessEvent,
-    ]);
-  };
-
   it('gives each run to one of several claimers', async () => {
     const others = [await suite.another(), await suite.another()];
     const expected: string[] = [];
@@ -101,7 +84,7 @@ export function runQueueContract(store: StoreUnderTest): void {
       const lease = await claim();
       expect(await core.claims.claimNext()).toBeUndefined();
       order.push(lease.runId);
-      await complete(lease);
+      await finish(core, lease);
     }
     expect(order).toEqual(runs);
   });
@@ -123,7 +106,7 @@ export function runQueueContract(store: StoreUnderTest): void {
       }
       expect(await core.claims.claimNext()).toBeUndefined();
       expect(await runRow(core.database, third)).toMatchObject({ status: 'queued', queueState: 'blocked' });
-      await complete(lease);
+      await finish(core, lease);
       expect((await claim()).runId).toBe(what === 'cancel a waiting run' ? third : second);
       expect(typesIn(await logOf(core, active)).at(-1)).toBe('run_completed');
     },

@@ -24,6 +24,8 @@ import { PictureFetcher } from '../../src/runs/execution/picture-fetcher.js';
 import { RunContexts } from '../../src/runs/execution/run-context.js';
 import { RunEnding } from '../../src/runs/execution/run-ending.js';
 import { RunExecutor } from '../../src/runs/execution/run-executor.js';
+import { GroupCommitter } from '../../src/runs/log/group-committer.js';
+import { lifecycleEvent } from '../../src/runs/log/lifecycle-events.js';
 import type { AgentRuntime } from '../../src/runs/ports/agent-runtime.port.js';
 import type { EventLog } from '../../src/runs/ports/event-log.port.js';
 import type { RunHints } from '../../src/runs/ports/run-hints.port.js';
@@ -34,7 +36,7 @@ import { Takeover } from '../../src/runs/queue/takeover.js';
 import { AuditReader } from '../../src/runs/reading/audit-reader.js';
 import { RunFeeds } from '../../src/runs/reading/run-feeds.js';
 import { RunReader } from '../../src/runs/reading/run-reader.js';
-import { runOf, type Run } from '../../src/runs/run.js';
+import { runOf, type Lease, type Run } from '../../src/runs/run.js';
 import { RunsService } from '../../src/runs/runs.service.js';
 import type { Receipt, SubmitMessage } from '../../src/runs/runs.types.js';
 import { SessionReader } from '../../src/sessions/session-reader.js';
@@ -47,7 +49,7 @@ import { ModelPictures } from '../../src/vision/model-pictures.js';
 import { PicturesService } from '../../src/vision/pictures.service.js';
 import { UrlSeal } from '../../src/vision/url-seal.js';
 import { databasesUnderTest, type TestDatabase } from './databases.js';
-import { FakeRuntime } from './fake-runtime.js';
+import { EngineEvents, FakeRuntime } from './fake-runtime.js';
 import { CollectingLogger } from './http-app.js';
 import { aConfig } from './test-config.js';
 
@@ -68,14 +70,18 @@ export function storesUnderTest(): readonly StoreUnderTest[] {
   return [...databasesUnderTest(), memory];
 }
 
+export type CommitterFactory = (...parts: ConstructorParameters<typeof GroupCommitter>) => GroupCommitter;
+
 export interface CoreOptions {
   /** Configuration variables, e.g. `BRIDLE_RUNS_LEASE_MS`. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly runtime?: AgentRuntime;
   readonly hints?: RunHints;
-  /** Makes the log; default the one of the database. */
-  readonly log?: (parts: { database: Database; hints: RunHints }) => EventLog;
+  /** Makes what writes the log. */
+  readonly committer?: CommitterFactory;
+  /** Lays something over the log of the database. */
+  readonly log?: (log: EventLog) => EventLog;
 }
 
 /** The core of one process, composed as the modules do, without doors. Two of them on one database are two replicas. */
@@ -89,6 +95,8 @@ const QUIET = {
   BRIDLE_STORAGE_DIR: '',
 };
 
+const newCommitter: CommitterFactory = (...parts) => new GroupCommitter(...parts);
+
 /** Composes the core on an open database. */
 export async function aCore(database: Database, options: CoreOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-core-'));
@@ -100,7 +108,9 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
   const hints = options.hints ?? new InProcessHints();
   const dispatcher = new PollingDispatcher(config);
   const runtime = options.runtime ?? new FakeRuntime();
-  const log = options.log?.({ database, hints }) ?? new DatabaseEventLog(database, hints, metrics, config);
+  const committer = (options.committer ?? newCommitter)(database, hints, metrics, config);
+  const databaseLog = new DatabaseEventLog(database, committer);
+  const log = options.log?.(databaseLog) ?? databaseLog;
 
   const blobs = new FileBlobStore(folder);
   const pictures = new PicturesService(
@@ -275,6 +285,20 @@ export async function submitted(core: Core, sessionId: string, changes: Partial<
 export function runIdOf(receipt: Receipt): string {
   if (receipt.runId === null) throw new Error('the receipt names no run');
   return receipt.runId;
+}
+
+/** Ends a leased run well, as its executor would. */
+export async function finish(core: Core, lease: Lease, text = ''): Promise<void> {
+  const row = await runRow(core.database, lease.runId);
+  const end = new EngineEvents({ runId: row.id, sessionId: row.sessionId }).end(text);
+  await core.ending.finish(lease, { execMs: 1 }, (run) => [
+    end,
+    lifecycleEvent(run, core.clock, 'run_completed', {
+      result: { type: 'text', data: { text } },
+      artifacts: [],
+      usage: run.usage,
+    }),
+  ]);
 }
 
 /** The row of a run. */

@@ -1,28 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
-import { Metrics } from '../../observability/metrics.js';
 import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
 import { GroupCommitter } from '../log/group-committer.js';
 import { EventLog } from '../ports/event-log.port.js';
-import { RunHints } from '../ports/run-hints.port.js';
 import type { Lease } from '../run.js';
 
 /** The log as rows of `run_events`. */
 @Injectable()
 export class DatabaseEventLog extends EventLog {
-  private readonly committer: GroupCommitter;
-
   constructor(
     private readonly database: Database,
-    hints: RunHints,
-    metrics: Metrics,
-    config: Config,
+    private readonly committer: GroupCommitter,
   ) {
     super();
-    this.committer = new GroupCommitter(database, hints, metrics, config.events);
   }
 
   append(lease: Lease, event: HarnessEvent): Promise<void> {

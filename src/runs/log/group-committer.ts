@@ -1,43 +1,40 @@
+import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Database } from '../../database/database.js';
+import { Config } from '../../config/config.js';
 import { toJson } from '../../database/columns.js';
+import { Database } from '../../database/database.js';
+import { isRefused } from '../../database/database-errors.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
+import { Metrics } from '../../observability/metrics.js';
 import { FencedError } from '../ports/event-log.port.js';
-import type { RunHints } from '../ports/run-hints.port.js';
+import { RunHints } from '../ports/run-hints.port.js';
 import type { Lease, Run } from '../run.js';
 import { insertEvents, stamp, type StampedEvents } from './event-rows.js';
 import { lockRuns, updateRun } from './run-rows.js';
 import { usageAfter } from './usage.js';
 import { WaitingAppends, type RunAppends } from './waiting-appends.js';
 
-/** What the committer tells the metrics. */
-export interface CommitMetrics {
-  committed(rows: number, ms: number): void;
-  fenced(): void;
-}
-
-interface CommitterOptions {
-  readonly coalesce: boolean;
-  readonly deltaMaxBytes: number;
-}
+/** What was written of a batch, by who appended it. */
+type Written = ReadonlyMap<RunAppends, StampedEvents>;
 
 /**
  * Group commit: the appends of all runs of the process wait for the next flush and become one transaction. It
  * flushes on `setImmediate` when idle, else when the commit in flight ends.
  */
+@Injectable()
 export class GroupCommitter {
   private readonly waiting: WaitingAppends;
   private isScheduled = false;
   private inFlight: Promise<void> | undefined;
 
   constructor(
-    private readonly database: Database,
+    protected readonly database: Database,
     private readonly hints: RunHints,
-    private readonly metrics: CommitMetrics,
-    private readonly options: CommitterOptions,
+    private readonly metrics: Metrics,
+    config: Config,
   ) {
-    this.waiting = new WaitingAppends(options);
+    this.waiting = new WaitingAppends(config.events);
   }
 
   append(lease: Lease, event: HarnessEvent): Promise<void> {
@@ -67,25 +64,36 @@ export class GroupCommitter {
 
   private async flush(): Promise<void> {
     const batch = this.waiting.take();
-    const startedAt = performance.now();
     try {
-      await this.commitThenPublish(batch);
-      this.metrics.committed(
-        batch.reduce((sum, run) => sum + run.events.length, 0),
-        performance.now() - startedAt,
-      );
+      await this.commit(batch);
     } catch (error) {
-      for (const run of batch) run.reject(error);
+      if (batch.length > 1 && isRefused(error)) await this.commitEach(batch);
+      else for (const run of batch) run.reject(error);
     }
+  }
+
+  /** A row that the database refuses must not take the other runs of its batch along. */
+  private async commitEach(batch: readonly RunAppends[]): Promise<void> {
+    await Promise.all(batch.map((run) => this.commit([run]).catch((error: unknown) => run.reject(error))));
+  }
+
+  private async commit(batch: readonly RunAppends[]): Promise<void> {
+    const startedAt = performance.now();
+    await this.commitThenPublish(batch);
+    const rows = batch.reduce((sum, run) => sum + run.events.length, 0);
+    this.metrics.committed(rows, performance.now() - startedAt);
   }
 
   /** Durable before visible: observers hear of a row only after its commit. */
   protected async commitThenPublish(batch: readonly RunAppends[]): Promise<void> {
     const written = await this.database.inTransaction((manager) => this.write(manager, batch), 'batch');
-    for (const { owner, events } of written) this.publish(owner.id, events);
-    const committed = new Set(written.map(({ owner }) => owner.id));
+    for (const { owner, events } of written.values()) this.publish(owner.id, events);
+    this.settle(batch, written);
+  }
+
+  protected settle(batch: readonly RunAppends[], written: Written): void {
     for (const run of batch) {
-      if (committed.has(run.lease.runId)) {
+      if (written.has(run)) {
         run.resolve();
       } else {
         this.metrics.fenced();
@@ -100,24 +108,25 @@ export class GroupCommitter {
   }
 
   /** Locks the runs in id order, drops those whose lease is void, writes the rest. */
-  protected async write(manager: EntityManager, batch: readonly RunAppends[]): Promise<StampedEvents[]> {
+  protected async write(manager: EntityManager, batch: readonly RunAppends[]): Promise<Written> {
     const locked = await lockRuns(
       this.database,
       manager,
       batch.map((run) => run.lease.runId),
     );
     const runs = new Map(locked.map((run) => [run.id, run]));
-    const stamped: StampedEvents[] = [];
-    for (const { lease, events } of batch) {
-      const run = runs.get(lease.runId);
-      if (run === undefined || this.isFenced(run, lease)) continue;
-      stamped.push({ owner: run, events: stamp(run, events) });
+    const written = new Map<RunAppends, StampedEvents>();
+    for (const appends of batch) {
+      const run = runs.get(appends.lease.runId);
+      if (run === undefined || this.isFenced(run, appends.lease)) continue;
+      written.set(appends, { owner: run, events: stamp(run, appends.events) });
     }
-    if (stamped.length === 0) return stamped;
+    const stamped = [...written.values()];
+    if (stamped.length === 0) return written;
     await insertEvents(manager, stamped);
     await this.raiseSequences(manager, stamped);
     await this.keepFacts(manager, runs, stamped);
-    return stamped;
+    return written;
   }
 
   protected isFenced(run: Run, lease: Lease): boolean {
