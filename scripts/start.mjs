@@ -39,9 +39,10 @@ try {
 }
 
 // A process group of its own: the terminal's Ctrl-C reaches the server once, through the handler above.
-server = spawn(process.execPath, [`${ROOT}/dist/main.js`, ...process.argv.slice(2)], {
+const endWithLauncher = new URL('./lib/end-with-launcher.mjs', import.meta.url).href;
+server = spawn(process.execPath, ['--import', endWithLauncher, `${ROOT}/dist/main.js`, ...process.argv.slice(2)], {
   cwd: ROOT,
-  stdio: 'inherit',
+  stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   detached: true,
 });
 server.on('error', (error) => {

@@ -67,9 +67,9 @@ export async function countTests(ring) {
 
 function jestArguments(ring, resultFile) {
   const workers = Math.min(4, availableParallelism());
-  // A ring of child processes on one machine measures little but their crowding when it runs in parallel.
-  const parallel = ring === 'e2e' ? ['--runInBand'] : ['--maxWorkers', String(workers)];
-  return ['--ci', '--selectProjects', ring, '--json', '--outputFile', resultFile, ...parallel];
+  // Servers as child processes: side by side they measure little but their crowding, and each has to boot.
+  const pace = ring === 'e2e' ? ['--runInBand', '--testTimeout', '120000'] : ['--maxWorkers', String(workers)];
+  return ['--ci', '--selectProjects', ring, '--json', '--outputFile', resultFile, ...pace];
 }
 
 function jestNodeOptions() {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { serverEnvironment } from '../support/server.js';
 
 /** `npm start` and its relatives, as npm runs them. */
@@ -31,10 +32,25 @@ class Command {
   }
 
   async end(): Promise<number | null> {
-    if (this.child.exitCode === null) await once(this.child, 'close');
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
     return this.child.exitCode;
   }
 }
+
+/** Asks until the connection is refused. */
+async function refusal(url: string): Promise<unknown> {
+  for (;;) {
+    const error: unknown = await fetch(url).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error !== undefined) return error;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+// Each test boots the server, on a machine that may be busy.
+jest.setTimeout(120_000);
 
 describe('npm start', () => {
   let storageDir: string;
@@ -69,6 +85,14 @@ describe('npm start', () => {
     server.kill('SIGINT');
     server.kill('SIGINT');
     expect(await server.end()).toBe(0);
+  });
+
+  it('leaves no server behind when it is killed hard', async () => {
+    const server = start();
+    const http = await server.ready();
+    server.kill('SIGKILL');
+    await server.end();
+    expect(String(await refusal(`${http}/health`))).toBe('TypeError: fetch failed');
   });
 
   it('ends with 78 and one sentence for a value that is not accepted', async () => {
