@@ -76,7 +76,7 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
   });
   addSecurityHeaders(app);
   allowOrigins(fastify, config.http.allowOrigins);
-  const server = app.getHttpServer() as RawServerDefault;
+  const server = app.getHttpServer();
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     deferContinue(request);
     server.emit('request', request, response);

@@ -5,6 +5,7 @@ import type { Principal } from '../../auth/principal.js';
 import type { JsonObject } from '../../common/json.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { PicturesService } from '../../vision/pictures.service.js';
+import { PathIds } from './path-ids.pipe.js';
 import { PutResourceDocs } from './rest.docs.js';
 import { toResource } from './rest.views.js';
 import { UploadReader } from './upload-reader.js';
@@ -22,7 +23,7 @@ export class ResourcesController {
   @PutResourceDocs()
   async put(
     @Caller() principal: Principal,
-    @Param() { sid, resource_id }: { sid: string; resource_id: string },
+    @Param(PathIds) { sid, resource_id }: { sid: string; resource_id: string },
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {

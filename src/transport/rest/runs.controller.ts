@@ -6,6 +6,7 @@ import { AppError } from '../../common/app-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { OpenStreams } from '../http/open-streams.js';
+import { PathIds } from './path-ids.pipe.js';
 import { cursorFrom, encodingFrom, laterCursor, pageFrom, type Query as QueryValues } from './query.requests.js';
 import { whileConnected } from './request-signal.js';
 import { GetRunDocs, StreamRunDocs } from './rest.docs.js';
@@ -25,7 +26,7 @@ export class RunsController {
   @GetRunDocs()
   async page(
     @Caller() principal: Principal,
-    @Param() { sid, rid }: { sid: string; rid: string },
+    @Param(PathIds) { sid, rid }: { sid: string; rid: string },
     @Query() query: QueryValues,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
@@ -37,7 +38,7 @@ export class RunsController {
   @StreamRunDocs()
   async events(
     @Caller() principal: Principal,
-    @Param() { sid, rid }: { sid: string; rid: string },
+    @Param(PathIds) { sid, rid }: { sid: string; rid: string },
     @Query() query: QueryValues,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

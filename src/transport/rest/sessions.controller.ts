@@ -6,6 +6,7 @@ import type { JsonObject } from '../../common/json.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { toSession } from '../run-payload/run-view.js';
+import { PathIds } from './path-ids.pipe.js';
 import { sessionListFrom, snapshotFrom, type Query as QueryValues } from './query.requests.js';
 import { RestBodies } from './rest-bodies.js';
 import { CreateSessionDocs, DeleteSessionDocs, GetSessionDocs, ListSessionsDocs } from './rest.docs.js';
@@ -47,17 +48,17 @@ export class SessionsController {
   @GetSessionDocs()
   async get(
     @Caller() principal: Principal,
-    @Param('sid') sessionId: string,
+    @Param(PathIds) { sid }: { sid: string },
     @Query() query: QueryValues,
   ): Promise<JsonObject> {
-    return toSnapshot(await this.runs.snapshot(principal, sessionId, snapshotFrom(query)));
+    return toSnapshot(await this.runs.snapshot(principal, sid, snapshotFrom(query)));
   }
 
   @Delete(':sid')
   @HttpCode(202)
   @DeleteSessionDocs()
-  async delete(@Caller() principal: Principal, @Param('sid') sessionId: string): Promise<JsonObject> {
-    await this.runs.closeSession(principal, sessionId);
-    return { id: sessionId, status: 'closed' };
+  async delete(@Caller() principal: Principal, @Param(PathIds) { sid }: { sid: string }): Promise<JsonObject> {
+    await this.runs.closeSession(principal, sid);
+    return { id: sid, status: 'closed' };
   }
 }

@@ -411,6 +411,18 @@ describe('/v1', () => {
       expect([response.status, await response.json()]).toMatchObject([501, { error: { code: 'NOT_IMPLEMENTED' } }]);
     });
 
+    it.each([
+      ['GET', '/v1/sessions/S1%20'],
+      ['DELETE', '/v1/sessions/%E3%80%80S1'],
+      ['GET', '/v1/sessions/S1/runs/%09R1'],
+      ['GET', '/v1/sessions/S1/runs/R1%20/events'],
+      ['PUT', '/v1/sessions/S1/resources/%20'],
+    ])('%s %s names no id', async (method, path) => {
+      const response = await server.call(method, path);
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'ID_INVALID' } }]);
+      expect(server.services.calls).toEqual([]);
+    });
+
     it('tells an unknown route from a wrong method', async () => {
       const unknown = await server.call('GET', '/v1/nothing');
       expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: 'ROUTE_NOT_FOUND' } }]);
