@@ -1,4 +1,4 @@
-import type { EngineEvent, EventFields, EventType, HarnessEvent } from '../../src/events/harness-event.js';
+import type { EventFields, EventType, HarnessEvent } from '../../src/events/harness-event.js';
 import type { LoggedEvent, RunFacts } from '../../src/events/projection.js';
 import { INITIAL_STATE, stageOf } from '../../src/events/run-state.js';
 import type { Question, RunResult, ToolCallRequest, Usage } from '../../src/events/values.js';
@@ -285,8 +285,3 @@ export const EXAMPLE_HARNESS_EVENTS: readonly HarnessEvent[] = ROWS.map(
 
 /** The example as the log holds it: seq 1 to 26. */
 export const EXAMPLE_EVENTS: readonly LoggedEvent[] = stampAll(EXAMPLE_HARNESS_EVENTS);
-
-/** The part of the example that the engine made: two streams, before and after the wait. */
-export const EXAMPLE_ENGINE_EVENTS: readonly EngineEvent[] = EXAMPLE_HARNESS_EVENTS.filter(
-  (event): event is EngineEvent => event.streamId !== '',
-);
