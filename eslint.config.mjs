@@ -54,6 +54,7 @@ export default tseslint.config(
     rules: {
       // A `describe` holds all tests of a subject, and `expect` hands out matchers typed `any`.
       'max-lines': 'off',
+      'no-console': 'off',
       'max-lines-per-function': 'off',
       'no-restricted-syntax': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
