@@ -15,7 +15,8 @@ export class AdkBodies {
   /** @throws AdkRefusal */
   read(request: FastifyRequest): AdkBody {
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    return readAdkBody(bytes, request.headers['content-type'], this.config.http.maxJsonDepth);
+    const { maxJsonDepth: maxDepth, maxJsonKeys: maxKeys } = this.config.http;
+    return readAdkBody(bytes, request.headers['content-type'], { maxDepth, maxKeys });
   }
 
   /**

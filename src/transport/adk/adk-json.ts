@@ -9,22 +9,28 @@ export type AdkBody =
   | { readonly kind: 'json'; readonly value: Exclude<Json, null> }
   | { readonly kind: 'text'; readonly text: string };
 
+export interface AdkBodyLimits {
+  /** Levels of nesting. */
+  readonly maxDepth: number;
+  /** Keys of all objects together. */
+  readonly maxKeys: number;
+}
+
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads a body as FastAPI does.
  * @param contentType a JSON type or none at all is parsed, any other stays text
- * @param maxDepth levels of nesting that are accepted
- * @throws AdkRefusal 422 `json_invalid` in Python's words; 400 for bytes that are not UTF-8, nesting that is too
- *   deep, numbers beyond a double and lone surrogates
+ * @throws AdkRefusal 422 `json_invalid` in Python's words; 400 for bytes that are not UTF-8, too many levels or keys,
+ *   numbers beyond a double and lone surrogates
  */
-export function readAdkBody(bytes: Uint8Array, contentType: string | undefined, maxDepth = 64): AdkBody {
+export function readAdkBody(bytes: Uint8Array, contentType: string | undefined, limits: AdkBodyLimits): AdkBody {
   if (bytes.length === 0) return { kind: 'missing' };
   const text = decodeUtf8(bytes);
   if (contentType !== undefined && contentType !== '' && !JSON_TYPE.test(contentType)) return { kind: 'text', text };
   const value = parse(text);
-  check(value, maxDepth);
+  new BodyCheck(limits).value(value);
   return value === null ? { kind: 'missing' } : { kind: 'json', value };
 }
 
@@ -56,23 +62,32 @@ function locate(text: string, cause: unknown): { message: string; offset: number
   return fault;
 }
 
-function check(value: Json, levels: number): void {
-  if (typeof value === 'string') refuseSurrogate(value);
-  else if (typeof value === 'number' && !Number.isFinite(value)) throw AdkRefusal.unreadable();
-  else if (typeof value === 'object' && value !== null) {
-    if (levels === 0) throw AdkRefusal.unreadable();
-    if (isJsonObject(value)) checkObject(value, levels - 1);
-    else for (const item of value) check(item, levels - 1);
-  }
-}
+/** Counts what a body holds, so that nothing is built from one that is too deep or too wide. */
+class BodyCheck {
+  private keys = 0;
 
-function checkObject(object: JsonObject, levels: number): void {
-  for (const [key, item] of Object.entries(object)) {
-    refuseSurrogate(key);
-    check(item, levels);
-  }
-}
+  constructor(private readonly limits: AdkBodyLimits) {}
 
-function refuseSurrogate(text: string): void {
-  if (LONE_SURROGATE.test(text)) throw AdkRefusal.unreadable();
+  value(value: Json, depth = 0): void {
+    if (typeof value === 'string') this.text(value);
+    else if (typeof value === 'number' && !Number.isFinite(value)) throw AdkRefusal.unreadable();
+    else if (typeof value === 'object' && value !== null) {
+      if (depth === this.limits.maxDepth) throw AdkRefusal.unreadable();
+      if (isJsonObject(value)) this.object(value, depth + 1);
+      else for (const item of value) this.value(item, depth + 1);
+    }
+  }
+
+  private object(object: JsonObject, depth: number): void {
+    for (const [key, item] of Object.entries(object)) {
+      this.keys += 1;
+      if (this.keys > this.limits.maxKeys) throw AdkRefusal.unreadable();
+      this.text(key);
+      this.value(item, depth);
+    }
+  }
+
+  private text(text: string): void {
+    if (LONE_SURROGATE.test(text)) throw AdkRefusal.unreadable();
+  }
 }

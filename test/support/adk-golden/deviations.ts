@@ -12,7 +12,7 @@ const DOCUMENT = new URL('../../../docs/adk-deviations.md', import.meta.url);
 export function readDeviations(): readonly DeviationRow[] {
   const rows = readFileSync(DOCUMENT, 'utf8')
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| id '))
+    .filter((line) => /^\| (?!id |-)/.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()));
   return rows.map(([, id = '', cases = '']) => ({
     id,

@@ -72,9 +72,14 @@ class PlainTools implements Pick<ToolRegistry, 'names' | 'toolsOf' | 'scriptTool
 
 /**
  * The server with the peer's agent, on a database of its own: the real doors, services and engine around a model
- * and tools that play the recorded ones. Its picture intake takes any bytes, as the peer does.
+ * and tools that play the recorded ones. Its picture intake takes any bytes, as the peer does, unless the real one is
+ * asked for.
  */
-export async function startGoldenApp(peer: Peer, variables: Readonly<Record<string, string>> = {}): Promise<GoldenApp> {
+export async function startGoldenApp(
+  peer: Peer,
+  variables: Readonly<Record<string, string>> = {},
+  options: { readonly realIntake?: boolean } = {},
+): Promise<GoldenApp> {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-golden-'));
   const { model, tools, agents } = factsOf(peer);
   for (const [name, text] of Object.entries(agents)) writeFileSync(join(folder, `${name}.md`), text);
@@ -86,20 +91,21 @@ export async function startGoldenApp(peer: Peer, variables: Readonly<Record<stri
     BRIDLE_EVENTS_COALESCE: 'false',
     BRIDLE_EVENTS_PING_MS: '600000',
     BRIDLE_DOCS_ENABLED: 'false',
+    // No recorded picture URL is looked up.
+    BRIDLE_FETCH_ALLOW_HOSTS: 'pictures.test',
     BRIDLE_LOG_LEVEL: 'silent',
     ...variables,
   });
   const database = await Database.open(config.database, new SystemClock());
-  const module = await Test.createTestingModule({
+  const builder = Test.createTestingModule({
     imports: [AppModule.of(config, database, new ServerState(database))],
   })
     .overrideProvider(ModelRegistry)
     .useValue({ defaultName: model.name, modelFor: () => model } satisfies Partial<ModelRegistry>)
     .overrideProvider(ToolRegistry)
-    .useValue(new PlainTools(tools))
-    .overrideProvider(ImageIntake)
-    .useValue({ check: anyBytes } satisfies Partial<ImageIntake>)
-    .compile();
+    .useValue(new PlainTools(tools));
+  if (options.realIntake !== true) builder.overrideProvider(ImageIntake).useValue({ check: anyBytes });
+  const module = await builder.compile();
   const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(config, adkUrl), {
     bodyParser: false,
   });

@@ -64,4 +64,4 @@ export interface OwnAnswer {
 }
 
 export const readOwnAnswers = (): Readonly<Record<string, OwnAnswer>> =>
-  readJson('own-answers.json') as Readonly<Record<string, OwnAnswer>>;
+  readJson('golden/own-answers.json') as Readonly<Record<string, OwnAnswer>>;

@@ -8,6 +8,9 @@ interface Origin {
   readonly keys: ReadonlyMap<string, string>;
 }
 
+/** Unknown keys stand apart on an instance: a client's `constructor` must not become the instance's. */
+export const EXTRA_PREFIX = 'extra:';
+
 const ORIGINS = new WeakMap<object, Origin>();
 
 /** The object that an instance was read from. */
@@ -27,7 +30,7 @@ export function spelled(instance: object, property: string): string {
  * can be, and the unknown keys of a closed model as they are, for the white list to find.
  */
 export function readModel(model: ModelClass, source: JsonObject): object {
-  const instance = new model();
+  const instance = new model() as Record<string, unknown>;
   const facts = factsOf(model);
   const keys = new Map<string, string>();
   const known = new Set<string>();
@@ -39,9 +42,10 @@ export function readModel(model: ModelClass, source: JsonObject): object {
     const value = source[key] as Json;
     // class-validator refuses a nested `null`, accepted or not; an accepted one is as good as absent.
     if (value === null && field.model !== undefined && field.faultOf(value) === undefined) continue;
-    put(instance, field.property, readField(field, value));
+    instance[field.property] = readField(field, value);
   }
-  if (facts.isClosed) for (const key of Object.keys(source)) if (!known.has(key)) put(instance, key, source[key]);
+  if (facts.isClosed)
+    for (const key of Object.keys(source)) if (!known.has(key)) instance[EXTRA_PREFIX + key] = source[key];
   ORIGINS.set(instance, { source, keys });
   return instance;
 }
@@ -52,11 +56,6 @@ function readField(field: FieldFacts, value: Json): unknown {
   if (!field.isList) return isJsonObject(value) ? readModel(model, value) : value;
   if (!Array.isArray(value)) return value;
   return value.map((item: Json) => (isJsonObject(item) ? readModel(model, item) : item));
-}
-
-/** Also a key such as `__proto__` becomes an own property. */
-function put(instance: object, key: string, value: unknown): void {
-  Object.defineProperty(instance, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 /**

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../common/json.j
 import type { AdkBody } from '../adk-json.js';
 import { EXTRA, MISSING, NO_OBJECT, refuse, toIssue, type Fault, type Issue } from './issue.js';
 import { factsOf, type FieldFacts } from './model.js';
-import { originOf, readModel } from './read-model.js';
+import { EXTRA_PREFIX, originOf, readModel } from './read-model.js';
 
 const REDACTED = '[redacted]';
 const SECRET_KEYS = new Set(['mcp_servers', 'mcpServers', 'api_key', 'apiKey']);
@@ -34,8 +34,9 @@ function explain(instance: object, errors: readonly ValidationError[], loc: Loc)
     return error === undefined ? [] : explainField(field, error, instance, loc);
   });
   const extras = errors
-    .filter((error) => error.constraints?.['whitelistValidation'] !== undefined)
-    .map((error) => toIssue(EXTRA, [...loc, error.property], echo(source[error.property] as Json)));
+    .filter(({ property }) => property.startsWith(EXTRA_PREFIX))
+    .map(({ property }) => property.slice(EXTRA_PREFIX.length))
+    .map((key) => toIssue(EXTRA, [...loc, key], echo(source[key] as Json)));
   return [...declared, ...extras];
 }
 
