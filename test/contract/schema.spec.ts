@@ -39,6 +39,7 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     available_at: 1,
     exec_ms: 0,
     token_usage: '{}',
+    events_kept: 'all',
     created_at: 1,
   },
   run_events: {
@@ -104,6 +105,7 @@ describe.each(databasesUnderTest())('the schema on $name', ({ name, create }) =>
     ['runs', { status: 'sleeping' }],
     ['runs', { queue_state: 'lost' }],
     ['runs', { on_disconnect: 'ask' }],
+    ['runs', { events_kept: 'some' }],
     ['run_events', { status: 'sleeping' }],
     ['run_events', { is_history: 2 }],
     ['run_inputs', { kind: 'letter' }],
