@@ -35,7 +35,7 @@ function camelised(value: Json, isSorted: boolean): Json {
     .filter(([, item]) => item !== null)
     .map(([key, item]) => [toCamel(key), camelised(item, isSorted)] as const);
   if (isSorted) entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries) as JsonObject;
+  return Object.fromEntries<Json>(entries);
 }
 
 const toCamel = (key: string): string => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -15,7 +15,8 @@ import { adkUrl } from '../../../src/transport/adk/adk-url.js';
 import { createHttpAdapter, prepareHttpApp } from '../../../src/transport/http/http-app.js';
 import { ImageIntake } from '../../../src/vision/image-intake.js';
 import { aConfig } from '../test-config.js';
-import { AdkScriptModel, SdkScriptModel } from './script-models.js';
+import { AdkScriptModel } from './adk-script-model.js';
+import { SdkScriptModel } from './sdk-script-model.js';
 import { ADK_TOOLS, SDK_TOOLS } from './script-tools.js';
 
 /** Which peer's script table and tools the server plays. */

@@ -64,10 +64,10 @@ export const ADK_TOOLS: readonly Tool[] = [
     json: Number(a) + Number(b),
   })),
   new PlainTool(declare('ret', 'Returns a value of a kind.', { kind: 'string' }), ({ kind }) =>
-    kind === 'str' ? 'text' : { json: RETURNED[String(kind)] as Json },
+    kind === 'str' ? 'text' : { json: RETURNED[kind as string] as Json },
   ),
   new PlainTool(declare('fail', 'Always fails.', { msg: 'string' }), ({ msg }) => {
-    throw new AppError('INTERNAL', String(msg));
+    throw new AppError('INTERNAL', msg as string);
   }),
   new PlainTool(declare('sleep', 'Sleeps.', { ms: 'integer' }), async ({ ms }, signal) => {
     await sleep(Number(ms), signal);

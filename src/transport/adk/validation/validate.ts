@@ -1,7 +1,7 @@
 import { validateSync, type ValidationError } from 'class-validator';
 import { isJsonObject, type Json, type JsonObject } from '../../../common/json.js';
 import type { AdkBody } from '../adk-json.js';
-import { EXTRA, MISSING, NO_OBJECT, refuse, toIssue, type Fault, type Issue } from './issue.js';
+import { EXTRA, MISSING, NO_OBJECT, refuse, toIssue, type Issue } from './issue.js';
 import { factsOf, type FieldFacts } from './model.js';
 import { EXTRA_PREFIX, originOf, readModel } from './read-model.js';
 

@@ -1,61 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/common/json.js';
+import type { ChatEvent, ChatMessage, ChatRequest } from '../../../src/harness/ports/chat-model.port.js';
 import {
-  ChatModel,
-  ProviderError,
-  type ChatEvent,
-  type ChatMessage,
-  type ChatRequest,
-  type ChatToolCall,
-} from '../../../src/harness/ports/chat-model.port.js';
-import type { FinishReason, TokenCounts } from '../../../src/events/values.js';
-
-/** The peer's model, played by its table of scripts: the newest text of the user says what it does. */
-abstract class TableModel extends ChatModel {
-  readonly acceptsPictures = true;
-
-  protected finish(more: { finishReason?: FinishReason; usage?: TokenCounts; note?: string } = {}): ChatEvent {
-    return { type: 'finish', finishReason: 'stop', modelVersion: this.name, ...more };
-  }
-
-  protected *say(text: string, more: { usage?: TokenCounts } = {}): Iterable<ChatEvent> {
-    for (const piece of thirds(text)) yield { type: 'text', text: piece };
-    yield this.finish(more);
-  }
-}
-
-const thirds = (text: string): string[] => {
-  const letters = Array.from(text);
-  const size = Math.max(1, Math.ceil(letters.length / 3));
-  const pieces: string[] = [];
-  for (let at = 0; at < letters.length; at += size) pieces.push(letters.slice(at, at + size).join(''));
-  return pieces;
-};
-
-const call = (name: string, args?: Json, id?: string): ChatEvent => ({
-  type: 'tool_call',
-  call: { id: id ?? '', name, args: isJsonObject(args) ? args : '' } satisfies ChatToolCall,
-});
-
-const crash = (message: string): Error => new ProviderError(message, 'other', { retryable: false });
-
-type UserMessage = Extract<ChatMessage, { role: 'user' }>;
-type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
-
-const isUser = (message: ChatMessage): message is UserMessage =>
-  message.role === 'user' && message.fromHarness !== true;
-const textsOf = (message: UserMessage): string[] =>
-  message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-
-/** A tool's result as the peer's model gets it: always an object. */
-function responseOf({ text, isError }: ToolMessage): JsonObject {
-  if (isError) return { error: text };
-  try {
-    const value = JSON.parse(text) as Json;
-    return isJsonObject(value) ? value : { result: value };
-  } catch {
-    return { result: text };
-  }
-}
+  call,
+  counts,
+  crash,
+  isUser,
+  responseOf,
+  shownPictures,
+  TableModel,
+  textsOf,
+  thirds,
+  type UserMessage,
+} from './table-model.js';
 
 /** Plays the table of the ADK recordings. */
 export class AdkScriptModel extends TableModel {
@@ -147,7 +103,7 @@ export class AdkScriptModel extends TableModel {
   }
 
   private *calls(wanted: readonly JsonObject[]): Iterable<ChatEvent> {
-    for (const { name, args, id } of wanted) yield call(String(name), args, typeof id === 'string' ? id : undefined);
+    for (const { name, args, id } of wanted) yield call(name as string, args, typeof id === 'string' ? id : undefined);
     yield this.finish({ finishReason: 'tool_calls' });
   }
 }
@@ -163,14 +119,6 @@ const ACTIONS: Readonly<Record<string, JsonObject>> = {
 };
 
 const isScript = (text: string): boolean => text !== '' && !text.startsWith('For context:') && !text.startsWith('[');
-
-const counts = (promptTokens: number, completionTokens: number): TokenCounts => ({
-  promptTokens,
-  completionTokens,
-  totalTokens: promptTokens + completionTokens,
-  cacheCreationInputTokens: 0,
-  cacheReadInputTokens: 0,
-});
 
 /** The conversation in the form that the recorded model echoes. */
 function shownContents(messages: readonly ChatMessage[]): { role: string; parts: string[] }[] {
@@ -203,99 +151,6 @@ function python(value: Json): string {
   if (!isJsonObject(value)) return JSON.stringify(value);
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}: ${python(value[key] as Json)}`).join(', ')}}`;
-}
-
-/** Plays the table of the AgentKit recordings. */
-export class SdkScriptModel extends TableModel {
-  readonly name = 'scripted-1';
-  private readonly usage = counts(12, 3);
-
-  async *stream({ messages, tools, system }: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-    const text = messages.filter(isUser).flatMap(textsOf).at(-1) ?? '';
-    const names = tools.map(({ name }) => name);
-    const asked = messages.findLastIndex(isUser);
-    const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
-    if (text === 'loop') return yield* this.call([[names[0] ?? 'nothing', { city: 'Oslo' }]]);
-    if (results.length > 0) {
-      const said = results.map((result) => ({ [result.toolName]: responseOf(result) }));
-      return yield* this.answer(`tools said: ${inOrder(said)}`);
-    }
-    const argument = text.slice(text.indexOf(':') + 1);
-    if (text.startsWith('say:')) return yield* this.answer(argument);
-    if (text.startsWith('slow:')) return yield* this.slowly(argument, signal);
-    if (text.startsWith('tool:')) {
-      const [, name = '', args] = /^\s*(\S+)\s*(.*)$/s.exec(argument) ?? [];
-      return yield* this.call([[name, JSON.parse(args || '{}') as JsonObject]]);
-    }
-    switch (text) {
-      case 'two tools':
-        return yield* this.call(names.slice(0, 2).map((name) => [name, { city: 'Oslo' }]));
-      case 'err':
-        throw crash('scripted failure: "quoted" 模型\nsecond line');
-      case 'err-plain':
-        throw crash('boom');
-      case 'err-mid':
-        yield { type: 'text', text: 'half ' };
-        throw crash('boom mid stream');
-      case 'err-response':
-        return yield this.finish({ finishReason: 'length', note: 'Maximum tokens reached' });
-      case 'think':
-        yield { type: 'thinking', text: 'let me think' };
-        return yield* this.answer('answer after thinking');
-      case 'image':
-        return yield* this.answer((await this.pictures(messages[asked])) || 'no image');
-      case 'echo-system':
-        return yield* this.answer(`system='${system}'`);
-      case 'empty':
-        return yield this.finish({ usage: this.usage });
-      case 'two texts':
-        yield { type: 'text', text: 'first text' };
-        yield { type: 'text', text: 'second text' };
-        return yield this.finish({ usage: this.usage });
-      default:
-        return yield* this.answer(`echo: ${text}`);
-    }
-  }
-
-  private answer(text: string): Iterable<ChatEvent> {
-    return this.say(text, { usage: this.usage });
-  }
-
-  private async pictures(message: ChatMessage | undefined): Promise<string> {
-    if (message?.role !== 'user') return '';
-    return shownPictures(message, (mimeType, bytes) => `${mimeType} ${bytes} bytes`);
-  }
-
-  private async *slowly(text: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-    for (const piece of thirds(text)) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      signal.throwIfAborted();
-      yield { type: 'text', text: piece };
-    }
-    yield this.finish({ usage: this.usage });
-  }
-
-  private *call(wanted: readonly (readonly [string, JsonObject])[]): Iterable<ChatEvent> {
-    for (const [name, args] of wanted) yield call(name, args);
-    yield this.finish({ finishReason: 'tool_calls', usage: this.usage });
-  }
-}
-
-/** JSON with blanks after the separators, keys as they come. */
-function inOrder(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item: Json) => inOrder(item)).join(', ')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([key, item]) => `${JSON.stringify(key)}: ${inOrder(item)}`)
-    .join(', ')}}`;
-}
-
-/** What a model tells of the pictures that it got. */
-async function shownPictures(message: UserMessage, tell: (mimeType: string, bytes: number) => string): Promise<string> {
-  const told: string[] = [];
-  for (const part of message.parts)
-    if (part.kind === 'image') told.push(tell(part.mimeType, (await part.load()).bytes.length));
-  return told.join('; ');
 }
 
 const mimeAndBytes = (mimeType: string, bytes: number): string => `mime=${mimeType} bytes=${bytes}`;
