@@ -54,7 +54,7 @@ export class RunsService {
    * Checks an observation; nothing of the answer can fail with a status any more.
    * @param query.after id of the last event already seen, 0 for none
    * @param query.stopAtInput true: the stream also ends at `input_required`, because the next move is the caller's
-   * @throws AppError `RUN_NOT_FOUND`, `CURSOR_AHEAD`, `CURSOR_EXPIRED`
+   * @throws AppError `SESSION_NOT_FOUND`, `SESSION_CLOSED`, `RUN_NOT_FOUND`, `CURSOR_AHEAD`, `CURSOR_EXPIRED`
    */
   async observe(
     principal: Principal,
@@ -65,7 +65,7 @@ export class RunsService {
       readonly stopAtInput: boolean;
     },
   ): Promise<RunStream> {
-    const run = await this.reader.find(principal, query.sessionId, query.runId);
+    const run = await this.find(principal, query.sessionId, query.runId);
     checkCursor(run, query.after);
     const isOver = isTerminalStatus(run.status) && query.after >= run.lastSeq;
     const standsAtInput = query.stopAtInput && run.status === 'waiting_input' && query.after >= run.lastSeq;
@@ -75,7 +75,7 @@ export class RunsService {
 
   /**
    * One page of a run's events and the run as it stands; waits up to `waitMs` for the first event.
-   * @throws AppError `RUN_NOT_FOUND`, `CURSOR_AHEAD`
+   * @throws AppError `SESSION_NOT_FOUND`, `SESSION_CLOSED`, `RUN_NOT_FOUND`, `CURSOR_AHEAD`, `CURSOR_EXPIRED`
    */
   async page(
     principal: Principal,
@@ -88,12 +88,12 @@ export class RunsService {
     },
     signal: AbortSignal,
   ): Promise<RunPage> {
-    const known = await this.reader.find(principal, query.sessionId, query.runId);
+    const known = await this.find(principal, query.sessionId, query.runId);
     checkCursor(known, query.cursor);
     const mayGrow = known.lastSeq <= query.cursor && !isTerminalStatus(known.status);
     if (mayGrow && query.waitMs > 0) await this.waitForNews(query.runId, query.cursor, query.waitMs, signal);
     const events = await this.feeds.read(query.runId, query.cursor, query.limit);
-    const run = await this.reader.find(principal, query.sessionId, query.runId);
+    const run = await this.find(principal, query.sessionId, query.runId);
     const nextCursor = events.at(-1)?.seq ?? query.cursor;
     return { run, events, nextCursor, hasMore: nextCursor < run.lastSeq };
   }
@@ -106,7 +106,7 @@ export class RunsService {
   ): Promise<SessionSnapshot> {
     const session = await this.sessions.get(principal, sessionId);
     const { runs, hasMore } = await this.reader.newest(principal, sessionId, query);
-    const last = session.lastRunId === null ? null : await this.reader.find(principal, sessionId, session.lastRunId);
+    const last = session.lastRunId === null ? null : await this.find(principal, sessionId, session.lastRunId);
     const records = [];
     for (const run of runs) records.push(await this.audit.record(run, query.events));
     return {
@@ -138,6 +138,14 @@ export class RunsService {
     sessionId: string,
   ): Promise<readonly { readonly facts: RunFacts; readonly events: readonly LoggedEvent[] }[]> {
     return this.reader.history(principal, sessionId);
+  }
+
+  /** The run; when it is not there, an error that says whether its session is. */
+  private async find(principal: Principal, sessionId: string, runId: string): Promise<RunView> {
+    const run = await this.reader.find(principal, sessionId, runId);
+    if (run !== undefined) return run;
+    await this.sessions.get(principal, sessionId);
+    throw AppError.notFound('run', runId);
   }
 
   private async *stream(

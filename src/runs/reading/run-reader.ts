@@ -20,14 +20,13 @@ export class RunReader {
     private readonly config: Config,
   ) {}
 
-  /** @throws AppError `RUN_NOT_FOUND` */
-  async find(principal: Principal, sessionId: string, runId: string): Promise<RunView> {
+  /** The run of an open session of the tenant, or undefined. */
+  async find(principal: Principal, sessionId: string, runId: string): Promise<RunView | undefined> {
     const rows = await this.database.query<Row>(
       `${RUN_WITH_SESSION} WHERE r.tenant_id = ? AND r.session_id = ? AND r.id = ? AND s.status = 'open'`,
       [principal.tenantId, sessionId, runId],
     );
-    if (rows[0] === undefined) throw AppError.notFound('run', runId);
-    return this.view(rows[0]);
+    return rows[0] && this.view(rows[0]);
   }
 
   /**
