@@ -5,8 +5,8 @@ import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import { isTerminal } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
+import { cancelledEvent } from '../log/cancelled-event.js';
 import { closingEvents, readOpenWork } from '../log/open-work.js';
-import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
 import { EventLog, FencedError } from '../ports/event-log.port.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
@@ -47,26 +47,33 @@ export class RunEnding {
 
   /** Ends a run that broke off: closes what its log has open, then writes the terminal event. */
   async breakOff(lease: Lease, facts: EndFacts, terminalFor: (run: Run) => HarnessEvent): Promise<void> {
-    await this.letGo(lease, async (manager, run) => {
-      const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
-      return writeLifecycle(manager, run, [...closing, terminalFor(run)], this.changes(run, facts));
-    });
+    await this.letGo(lease, (manager, run) => this.close(manager, run, facts, terminalFor(run)));
   }
 
-  /** The terminal event of a cancelled run. */
-  cancelled(run: Run, reason: string | null): HarnessEvent {
-    return lifecycleEvent(run, this.clock, 'run_cancelled', { reason, artifacts: [], usage: run.usage });
+  /** Ends a run that was told to cancel. */
+  async cancel(lease: Lease, facts: EndFacts): Promise<void> {
+    await this.letGo(lease, (manager, run) => this.closeCancelled(manager, run, facts));
   }
 
-  /** Puts the run back into the queue at a safe point. */
+  /** Puts the run back into the queue at a safe point; one that is cancelling ends instead. */
   async handBack(lease: Lease, facts: EndFacts): Promise<void> {
-    await this.letGo(lease, async (manager, run) => {
-      if (run.status === 'cancelling') {
-        const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
-        return writeLifecycle(manager, run, [...closing, this.cancelled(run, null)], this.changes(run, facts));
-      }
-      return this.takeover.handBack(manager, run);
-    });
+    await this.letGo(lease, (manager, run) =>
+      run.status === 'cancelling' ? this.closeCancelled(manager, run, facts) : this.takeover.handBack(manager, run),
+    );
+  }
+
+  private async closeCancelled(manager: EntityManager, run: Run, facts: EndFacts): Promise<LoggedEvent[]> {
+    return this.close(manager, run, facts, await cancelledEvent(manager, run, this.clock));
+  }
+
+  private async close(
+    manager: EntityManager,
+    run: Run,
+    facts: EndFacts,
+    terminal: HarnessEvent,
+  ): Promise<LoggedEvent[]> {
+    const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
+    return writeLifecycle(manager, run, [...closing, terminal], this.changes(run, facts));
   }
 
   private changes(run: Run, { execMs }: EndFacts): RunChanges {

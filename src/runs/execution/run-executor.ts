@@ -106,7 +106,7 @@ export class RunExecutor {
       if (error instanceof FencedError || (error instanceof RunStopped && error.reason === 'fenced')) {
         this.logger.warn('run belongs to another worker now', { runId: lease.runId, epoch: lease.epoch });
       } else if (error instanceof RunStopped && error.reason === 'cancel') {
-        await this.ending.breakOff(lease, facts, (run) => this.ending.cancelled(run, null));
+        await this.ending.cancel(lease, facts);
         this.logger.info('run cancelled', { runId: lease.runId, ...facts });
       } else if (error instanceof RunStopped && error.reason === 'drain') {
         await this.ending.handBack(lease, facts);

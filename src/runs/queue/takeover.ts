@@ -6,6 +6,7 @@ import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { closingEvents, readOpenWork, type Interruption, type OpenWork } from '../log/open-work.js';
+import { cancelledEvent } from '../log/cancelled-event.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
 import type { Run } from '../run.js';
@@ -33,7 +34,7 @@ export class Takeover {
       const run = await lockRun(this.database, manager, runId);
       if (run === undefined || !(await this.isLost(manager, run, expiredAt))) return [];
       const takeovers = run.takeovers + 1;
-      if (run.status === 'cancelling') return this.end(manager, run, this.cancelled(run));
+      if (run.status === 'cancelling') return this.end(manager, run, await cancelledEvent(manager, run, this.clock));
       if (takeovers >= this.config.runs.maxAttempts) return this.end(manager, run, this.workerLost(run, takeovers));
       return this.requeue(manager, run, { attempt: run.attempt + 1, takeovers });
     });
@@ -76,10 +77,6 @@ export class Takeover {
       run.id,
     ]);
     return Number(rows[0]?.lease_until ?? 0) < expiredAt;
-  }
-
-  private cancelled(run: Run): HarnessEvent {
-    return lifecycleEvent(run, this.clock, 'run_cancelled', { reason: null, artifacts: [], usage: run.usage });
   }
 
   private workerLost(run: Run, losses: number): HarnessEvent {
