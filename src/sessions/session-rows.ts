@@ -49,19 +49,41 @@ export async function insertSession(manager: EntityManager, session: Session): P
   );
 }
 
-/** Locks a session: every command on it waits for this. Answers its status too. */
+/** A session with the status of its row. */
+export interface SessionRow {
+  readonly session: Session;
+  readonly status: SessionRowStatus;
+}
+
+/** Reads a session as committed, without a lock. */
+export async function readSession(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+): Promise<SessionRow | undefined> {
+  const rows = await database.query<Row>('SELECT * FROM sessions WHERE id = ? AND tenant_id = ?', [
+    sessionId,
+    tenantId,
+  ]);
+  return rows[0] && sessionRowOf(rows[0]);
+}
+
+/** Locks a session: every command on it waits for this. */
 export async function lockSession(
   database: Database,
   manager: EntityManager,
   tenantId: string,
   sessionId: string,
-): Promise<{ session: Session; status: SessionRowStatus } | undefined> {
+): Promise<SessionRow | undefined> {
   const rows = await manager.query<Row[]>(
     `SELECT * FROM sessions WHERE id = ? AND tenant_id = ?${database.forUpdate}`,
     [sessionId, tenantId],
   );
-  const row = rows[0];
-  return row && { session: sessionOf(row), status: row['status'] as SessionRowStatus };
+  return rows[0] && sessionRowOf(rows[0]);
+}
+
+function sessionRowOf(row: Row): SessionRow {
+  return { session: sessionOf(row), status: row['status'] as SessionRowStatus };
 }
 
 /** Applies a delta to the session's, the app's and the user's state; `temp:` keys are not stored. */

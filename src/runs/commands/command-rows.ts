@@ -4,7 +4,7 @@ import { toJson } from '../../database/columns.js';
 import type { Database } from '../../database/database.js';
 import { INITIAL_STATE } from '../../events/run-state.js';
 import { NO_USAGE } from '../../events/values.js';
-import { lockSession } from '../../sessions/session-rows.js';
+import { lockSession, readSession, type SessionRow } from '../../sessions/session-rows.js';
 import type { Session } from '../../sessions/sessions.types.js';
 import { runOf, type QueueState, type Run } from '../run.js';
 
@@ -18,10 +18,21 @@ export async function openSession(
   tenantId: string,
   sessionId: string,
 ): Promise<Session> {
-  const locked = await lockSession(database, manager, tenantId, sessionId);
-  if (locked === undefined) throw AppError.notFound('session', sessionId);
-  if (locked.status !== 'open') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
-  return locked.session;
+  return open(await lockSession(database, manager, tenantId, sessionId), sessionId);
+}
+
+/**
+ * The session as it stands, for checks that come before the command's transaction.
+ * @throws AppError `SESSION_NOT_FOUND`, `SESSION_CLOSED`
+ */
+export async function readOpenSession(database: Database, tenantId: string, sessionId: string): Promise<Session> {
+  return open(await readSession(database, tenantId, sessionId), sessionId);
+}
+
+function open(row: SessionRow | undefined, sessionId: string): Session {
+  if (row === undefined) throw AppError.notFound('session', sessionId);
+  if (row.status !== 'open') throw new AppError('SESSION_CLOSED', `session ${sessionId} was deleted`);
+  return row.session;
 }
 
 /** Runs of the session that have not ended, in the order in which they run. */

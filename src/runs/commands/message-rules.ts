@@ -2,6 +2,7 @@ import { AppError } from '../../common/app-error.js';
 import { canonicalHash } from '../../common/canonical-hash.js';
 import { checkId } from '../../common/id-rules.js';
 import { checkTimeZone } from '../../common/time-zone.js';
+import type { Session } from '../../sessions/sessions.types.js';
 import type { ResourceInput, SubmitMessage } from '../runs.types.js';
 
 /** Checks what can be told from the message alone, before anything is read or written. */
@@ -20,6 +21,27 @@ function checkPublicMessage(command: SubmitMessage): void {
   }
   const hasContent = command.parts?.some((part) => part.kind !== 'text' || part.text !== '') ?? false;
   if (!hasContent) throw new AppError('INVALID_BODY', 'a message needs text or at least one resource');
+}
+
+/** The pictures of a message, in its order. */
+export function resourcesOf(command: SubmitMessage): ResourceInput[] {
+  return (command.parts ?? []).flatMap((part) => (part.kind === 'resource' ? [part.resource] : []));
+}
+
+/** @throws AppError `CAPABILITY_NOT_ENABLED`; `/v1` and gRPC only, the other doors have no capabilities */
+export function checkCapabilities(session: Session, command: SubmitMessage): void {
+  if (command.door === 'adk' || command.door === 'solon') return;
+  const missing = command.capabilities?.find((capability) => !session.capabilities.includes(capability));
+  if (missing !== undefined) {
+    throw new AppError('CAPABILITY_NOT_ENABLED', `session ${session.id} does not have the capability ${missing}`);
+  }
+  const granted = command.capabilities ?? session.capabilities;
+  if (resourcesOf(command).length > 0 && !granted.includes('vision')) {
+    throw new AppError(
+      'CAPABILITY_NOT_ENABLED',
+      `session ${session.id} takes no pictures: it lacks the capability vision`,
+    );
+  }
 }
 
 /** The hash that tells a repeated request from another one: URLs count without their query, which is signed anew. */

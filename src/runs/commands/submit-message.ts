@@ -24,9 +24,9 @@ import { RunClaims, type Claim } from '../queue/run-claims.js';
 import { RunWorker } from '../queue/run-worker.js';
 import type { MessageBody } from '../reading/message-body.js';
 import type { Run } from '../run.js';
-import type { Receipt, ResourceInput, SubmitMessage } from '../runs.types.js';
-import { insertInput, insertRun, nextOrd, openSession, waitingRuns } from './command-rows.js';
-import { checkMessage, messageHash } from './message-rules.js';
+import type { Receipt, SubmitMessage } from '../runs.types.js';
+import { insertInput, insertRun, nextOrd, openSession, readOpenSession, waitingRuns } from './command-rows.js';
+import { checkCapabilities, checkMessage, messageHash, resourcesOf } from './message-rules.js';
 import { languageOf } from './language.js';
 
 interface Submitted {
@@ -59,7 +59,7 @@ export class SubmitMessageCommand {
     const hash = messageHash(command);
     const replay = key && (await firstOutcome<Receipt>((sql, values) => this.database.query(sql, values), key, hash));
     if (replay !== undefined) return { ...replay, disposition: 'replayed' };
-    const prepared = await this.pictures.prepare(resourcesOf(command));
+    const prepared = await this.prepare(principal, command);
     const slot = command.attached ? this.worker.reserve() : undefined;
     try {
       const submitted = await this.database.inTransaction((manager) =>
@@ -80,6 +80,14 @@ export class SubmitMessageCommand {
       if (first === undefined) throw error;
       return { ...first, disposition: 'replayed' };
     }
+  }
+
+  /** Pictures cost work: who may not send them here is told so before. */
+  private async prepare(principal: Principal, command: SubmitMessage): Promise<readonly PreparedPicture[]> {
+    const resources = resourcesOf(command);
+    if (resources.length === 0) return [];
+    checkCapabilities(await readOpenSession(this.database, principal.tenantId, command.sessionId), command);
+    return this.pictures.prepare(resources);
   }
 
   private async write(
@@ -139,7 +147,7 @@ export class SubmitMessageCommand {
       language: await languageOf(manager, session.id, input),
       mode: command.door === 'adk' ? null : (command.mode ?? 'queue'),
       onDisconnect: command.onDisconnect ?? this.config.onDisconnect[command.door === 'solon' ? 'v1' : command.door],
-      capabilities: command.capabilities ?? session.capabilities,
+      capabilities: command.capabilities === undefined ? session.capabilities : [...command.capabilities].sort(),
       queueState: isFirst ? 'ready' : 'blocked',
       availableAt: await this.database.nowMs(manager),
       createdAt: this.clock.nowMs(),
@@ -188,10 +196,6 @@ function keyOf(principal: Principal, command: SubmitMessage): RequestKey | undef
   return { tenantId: principal.tenantId, sessionId: command.sessionId, requestId: command.requestId };
 }
 
-function resourcesOf(command: SubmitMessage): ResourceInput[] {
-  return (command.parts ?? []).flatMap((part) => (part.kind === 'resource' ? [part.resource] : []));
-}
-
 /** Puts the stored pictures in the places where the caller had them. */
 function inputOf(command: SubmitMessage, attached: readonly (ImagePart | ImageUrlPart)[]): UserInput | null {
   if (command.parts === undefined) return null;
@@ -208,21 +212,6 @@ function inputOf(command: SubmitMessage, attached: readonly (ImagePart | ImageUr
     ...(command.role === undefined ? {} : { role: command.role }),
     parts,
   };
-}
-
-function checkCapabilities(session: Session, command: SubmitMessage): void {
-  if (command.door === 'adk' || command.door === 'solon') return;
-  const missing = command.capabilities?.find((capability) => !session.capabilities.includes(capability));
-  if (missing !== undefined) {
-    throw new AppError('CAPABILITY_NOT_ENABLED', `session ${session.id} does not have the capability ${missing}`);
-  }
-  const granted = command.capabilities ?? session.capabilities;
-  if (resourcesOf(command).length > 0 && !granted.includes('vision')) {
-    throw new AppError(
-      'CAPABILITY_NOT_ENABLED',
-      `session ${session.id} takes no pictures: it lacks the capability vision`,
-    );
-  }
 }
 
 function messageBody(command: SubmitMessage, input: UserInput | null, ahead: number): MessageBody {
