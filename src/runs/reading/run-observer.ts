@@ -1,3 +1,4 @@
+import { AppError } from '../../common/app-error.js';
 import { isTerminal } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import type { RunHint } from '../ports/run-hints.port.js';
@@ -35,7 +36,10 @@ export class RunObserver {
     private readonly limits: ObserverLimits,
   ) {}
 
-  /** Ends after the terminal event, or when the signal aborts. */
+  /**
+   * Ends after the terminal event, or when the signal aborts.
+   * @throws AppError `CURSOR_EXPIRED` when old events were deleted before this reader came to them
+   */
   async *events(signal: AbortSignal): AsyncGenerator<LoggedEvent> {
     const unwatch = this.source.watch(this.runId, (hint) => this.onHint(hint));
     const onAbort = (): void => this.wake?.();
@@ -58,15 +62,18 @@ export class RunObserver {
     while (!signal.aborted) {
       const due = this.isBehind ? await this.readDue() : this.due(this.takeHeld());
       if (due.length > 0) return due;
-      if (!this.isBehind && this.held.length === 0) await this.rest();
+      // the signal may have come while the log was read, when nobody slept whom it could wake
+      if (!this.isBehind && this.held.length === 0 && !signal.aborted) await this.rest();
     }
     return [];
   }
 
-  private async readDue(): Promise<readonly LoggedEvent[]> {
+  protected async readDue(): Promise<readonly LoggedEvent[]> {
     this.isBehind = false;
     const rows = await this.source.read(this.runId, this.last, PAGE);
     if (rows.length === PAGE) this.isBehind = true;
+    // the log is dense: what is missing in it was deleted, and waiting would not bring it back
+    if (rows[0] !== undefined && rows[0].seq > this.last + 1) throw this.expired();
     return this.due(rows);
   }
 
@@ -108,6 +115,10 @@ export class RunObserver {
       due.push(event);
     }
     return due;
+  }
+
+  private expired(): AppError {
+    return new AppError('CURSOR_EXPIRED', `run ${this.runId} does not keep the events after ${this.last} any more`);
   }
 
   private rest(): Promise<void> {
