@@ -129,6 +129,11 @@ describe('refusals', () => {
     ['a URL as a host', { BRIDLE_FETCH_ALLOW_HOSTS: 'http://a/b' }, ['fetch.allowHosts', 'host:port']],
     ['a bad proxy block', { BRIDLE_HTTP_TRUST_PROXY: '10.0.0.0/33' }, ['http.trustProxy', 'hop count']],
     ['a bad origin', { BRIDLE_HTTP_ALLOW_ORIGINS: 'https://a.example/' }, ['http.allowOrigins']],
+    [
+      'an unbuilt profile',
+      { BRIDLE_PROFILE_ADK: 'parity' },
+      ['profile.adk', 'parity', 'not in this version', 'native'],
+    ],
     ['an unbuilt mode', { BRIDLE_AUTH_MODE: 'oauth' }, ['auth.mode', 'oauth', 'not in this version', 'none, key']],
     ['an unbuilt provider', { BRIDLE_MODEL_PROVIDER: 'google' }, ['model.provider', 'not in this version']],
     ['an open door', { BRIDLE_SERVER_HOST: '0.0.0.0' }, ['server.host', '0.0.0.0', 'auth.allowOpen']],

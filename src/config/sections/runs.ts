@@ -23,7 +23,7 @@ const afterDisconnect = () => oneOf(['cancel', 'continue']);
 
 export const onDisconnect = z.strictObject({ adk: afterDisconnect(), v1: afterDisconnect(), grpc: afterDisconnect() });
 
-export const profile = z.strictObject({ adk: oneOf(['native', 'parity']) });
+export const profile = z.strictObject({ adk: oneOf(['native'], ['parity']) });
 
 export const events = z.strictObject({
   coalesce: flag(),
