@@ -1,10 +1,18 @@
 import type { Json } from '../../common/json.js';
 import { valueError, type Fault } from './validation/issue.js';
-import { ruled, text } from './validation/kinds.js';
+import { list, ruled, text } from './validation/kinds.js';
 
+const MAX_SERVERS = 16;
 const MAX_ENDPOINT = 2048;
 const MAX_KEY = 4096;
 const CONTROL = /\p{Cc}/u;
+
+/** The servers of one call. */
+export const servers = ruled(list, (value: Json): Fault | undefined =>
+  (value as readonly Json[]).length > MAX_SERVERS
+    ? valueError(`mcp_servers must not hold more than ${MAX_SERVERS} servers`)
+    : undefined,
+);
 
 /** An absolute http or https URL without user info, fragment and control characters. */
 export const endpoint = ruled(text, (value: Json): Fault | undefined => {

@@ -1,5 +1,5 @@
 import { Content } from './content.dto.js';
-import { endpoint, secretLine } from './mcp-server.rules.js';
+import { endpoint, secretLine, servers } from './mcp-server.rules.js';
 import { flag, literal, map, positive, text } from './validation/kinds.js';
 import { Closed, Field, Nested, NestedList } from './validation/model.js';
 
@@ -14,7 +14,7 @@ export class McpServerConfig {
 export class HarnessOverrides {
   @Field(text, { nullable: false }) model_name?: string;
   @Field(text, { nullable: false }) tools?: string;
-  @NestedList(() => McpServerConfig, { nullable: false, secret: true }) mcp_servers?: McpServerConfig[];
+  @NestedList(() => McpServerConfig, { nullable: false, secret: true }, servers) mcp_servers?: McpServerConfig[];
   @Field(text, { nullable: false }) skills?: string;
   @Field(text, { nullable: false }) system_prompt?: string;
   @Field(literal('adk', 'codex'), { nullable: false }) runtime?: string;

@@ -84,6 +84,42 @@ describe('validateBody', () => {
     expect(issues).toEqual(msg === undefined ? [] : [expect.objectContaining({ msg })]);
   });
 
+  it.each([
+    ['16 servers', Array.from({ length: 16 }, () => ({ endpoint: 'https://a.example' })), []],
+    [
+      '17 servers',
+      Array.from({ length: 17 }, () => ({ endpoint: 'https://a.example', api_key: 'planted' })),
+      [{ loc: ['body', 'harness', 'mcp_servers'], msg: 'Value error, mcp_servers must not hold more than 16 servers' }],
+    ],
+    ['an endpoint of 2,048', [{ endpoint: `https://a.example/${'x'.repeat(2030)}` }], []],
+    [
+      'an endpoint of 2,049',
+      [{ endpoint: `https://a.example/${'x'.repeat(2031)}` }],
+      [
+        {
+          loc: ['body', 'harness', 'mcp_servers', 0, 'endpoint'],
+          msg: 'Value error, endpoint must not be longer than 2048 characters',
+        },
+      ],
+    ],
+    ['a key of 4,096', [{ endpoint: 'https://a.example', api_key: 'k'.repeat(4096) }], []],
+    [
+      'a key of 4,097',
+      [{ endpoint: 'https://a.example', api_key: 'k'.repeat(4097) }],
+      [
+        {
+          loc: ['body', 'harness', 'mcp_servers', 0, 'api_key'],
+          msg: 'Value error, api_key must not be longer than 4096 characters',
+        },
+      ],
+    ],
+  ])('limits what a call may bring along: %s', (_, servers, wanted) => {
+    const issues = issuesOf(() => validate(RunSseRequest, { ...PLAIN, harness: { mcp_servers: servers } }));
+    expect(issues).toEqual(
+      wanted.map((issue) => ({ type: 'value_error', ...issue, input: '[redacted]', ctx: { error: {} } })),
+    );
+  });
+
   it('treats keys of the language like any other', () => {
     const parts = JSON.parse('[{"__proto__":1,"constructor":2,"hasOwnProperty":3}]') as Json;
     expect(issuesOf(() => validate(Content, { parts }))).toMatchObject([

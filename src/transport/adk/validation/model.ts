@@ -68,9 +68,12 @@ export function Nested(model: () => ModelClass, options: FieldOptions = {}): Pro
   return declare({ kind: object, options, model, isList: false });
 }
 
-/** A list of such objects. */
-export function NestedList(model: () => ModelClass, options: FieldOptions = {}): PropertyDecorator {
-  return declare({ kind: list, options, model, isList: true });
+/**
+ * A list of such objects.
+ * @param kind what the list as a whole must be
+ */
+export function NestedList(model: () => ModelClass, options: FieldOptions = {}, kind: Kind = list): PropertyDecorator {
+  return declare({ kind, options, model, isList: true });
 }
 
 const object: Kind = (value) => (isJsonObject(value) ? { value } : { fault: NO_OBJECT });
