@@ -1,6 +1,7 @@
 import { ArrayUnique, IsIn, IsInt, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
 import { idProblem, type IdKind } from '../../common/id-rules.js';
 import type { Reason } from '../../common/reasons.js';
+import { isTimeZoneName } from '../../common/time-zone.js';
 
 /** What a rule tells beside its text; a rule without it means `INVALID_BODY`. */
 export interface RuleContext {
@@ -48,20 +49,9 @@ export const IsCursor = (): PropertyDecorator =>
 export const IsZone = (): PropertyDecorator =>
   rule(
     'isZone',
-    (value) => (isTimeZone(String(value)) ? undefined : 'must be an IANA time zone, for example Asia/Shanghai'),
+    (value) => (isTimeZoneName(value) ? undefined : 'must be an IANA time zone, for example Asia/Shanghai'),
     'TIME_ZONE_INVALID',
   );
-
-function isTimeZone(name: string): boolean {
-  // An offset such as `+08:00` is fine for Intl, but it is no name.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** One of the names. */
 export const IsOneOf = (names: readonly string[], reason: Reason = 'INVALID_BODY'): PropertyDecorator =>

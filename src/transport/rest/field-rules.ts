@@ -1,6 +1,7 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import { idProblem, type IdKind } from '../../common/id-rules.js';
 import type { Reason } from '../../common/reasons.js';
+import { isTimeZoneName } from '../../common/time-zone.js';
 
 /** What a broken rule means for the caller; without it `INVALID_BODY`. */
 export interface RuleContext {
@@ -45,17 +46,6 @@ export function IsTimeZoneName(): PropertyDecorator {
     { name: 'timeZoneName', validator: { validate: isTimeZoneName } },
     says('must be the IANA name of a time zone, such as Asia/Shanghai', 'TIME_ZONE_INVALID'),
   );
-}
-
-function isTimeZoneName(value: unknown): boolean {
-  // Offsets such as +08:00 are understood by the platform and are no names.
-  if (typeof value !== 'string' || !/^[A-Za-z]/.test(value)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A field of the contract that this version does not have. */
