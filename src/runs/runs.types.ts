@@ -1,6 +1,7 @@
 import type { JsonObject } from '../common/json.js';
 import type { Capability, LoggedEvent, RunFacts } from '../events/projection.js';
 import type { RunStatus } from '../events/run-state.js';
+import type { ResourceKind } from '../vision/pictures.types.js';
 import type { ArtifactRef, InputRequired, RunError, RunResult, Usage } from '../events/values.js';
 import type { SessionView } from '../sessions/sessions.types.js';
 
@@ -16,7 +17,8 @@ export type OnDisconnect = 'cancel' | 'continue';
 export type ResourceInput =
   | { readonly kind: 'url'; readonly resourceId?: string; readonly url: string }
   | { readonly kind: 'bytes'; readonly resourceId?: string; readonly bytes: Uint8Array; readonly mimeType?: string }
-  | { readonly kind: 'stored'; readonly resourceId: string };
+  /** `sourceType`, when it is given, must be that of the picture's first use. */
+  | { readonly kind: 'stored'; readonly resourceId: string; readonly sourceType?: ResourceKind };
 
 /** One piece of a new message, in the caller's order. */
 export type MessagePart =

@@ -192,6 +192,7 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
     sessions,
     feeds,
     closing,
+    pictures,
     runs,
     /** Stops what ticks; the database stays open. */
     stop: async (): Promise<void> => {

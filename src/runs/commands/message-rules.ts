@@ -2,6 +2,7 @@ import { AppError } from '../../common/app-error.js';
 import { canonicalHash } from '../../common/canonical-hash.js';
 import { checkId } from '../../common/id-rules.js';
 import { checkTimeZone } from '../../common/time-zone.js';
+import type { StoredResource } from '../../vision/pictures.types.js';
 import type { Session } from '../../sessions/sessions.types.js';
 import type { ResourceInput, SubmitMessage } from '../runs.types.js';
 
@@ -26,6 +27,18 @@ function checkPublicMessage(command: SubmitMessage): void {
 /** The pictures of a message, in its order. */
 export function resourcesOf(command: SubmitMessage): ResourceInput[] {
   return (command.parts ?? []).flatMap((part) => (part.kind === 'resource' ? [part.resource] : []));
+}
+
+/** @throws AppError `RESOURCE_INVALID` when a message names another source than the stored picture's */
+export function checkSourceTypes(resources: readonly ResourceInput[], stored: readonly StoredResource[]): void {
+  const kinds = new Map(stored.map(({ resourceId, kind }) => [resourceId, kind]));
+  for (const resource of resources) {
+    if (resource.kind !== 'stored' || resource.sourceType === undefined) continue;
+    const kind = kinds.get(resource.resourceId);
+    if (kind === undefined || kind === resource.sourceType) continue;
+    const problem = `resource ${resource.resourceId} has the source_type ${kind}, not ${resource.sourceType}`;
+    throw new AppError('RESOURCE_INVALID', problem);
+  }
 }
 
 /** @throws AppError `CAPABILITY_NOT_ENABLED`; `/v1` and gRPC only, the other doors have no capabilities */

@@ -26,7 +26,7 @@ import type { MessageBody } from '../reading/message-body.js';
 import type { Run } from '../run.js';
 import type { Receipt, SubmitMessage } from '../runs.types.js';
 import { insertInput, insertRun, nextOrd, openSession, readOpenSession, waitingRuns } from './command-rows.js';
-import { checkCapabilities, checkMessage, messageHash, resourcesOf } from './message-rules.js';
+import { checkCapabilities, checkMessage, checkSourceTypes, messageHash, resourcesOf } from './message-rules.js';
 import { languageOf } from './language.js';
 
 interface Submitted {
@@ -86,7 +86,10 @@ export class SubmitMessageCommand {
   private async prepare(principal: Principal, command: SubmitMessage): Promise<readonly PreparedPicture[]> {
     const resources = resourcesOf(command);
     if (resources.length === 0) return [];
-    checkCapabilities(await readOpenSession(this.database, principal.tenantId, command.sessionId), command);
+    const session = await readOpenSession(this.database, principal.tenantId, command.sessionId);
+    checkCapabilities(session, command);
+    const known = resources.flatMap((resource) => (resource.kind === 'stored' ? [resource.resourceId] : []));
+    checkSourceTypes(resources, await this.pictures.resourcesOf(session, known));
     return this.pictures.prepare(resources);
   }
 

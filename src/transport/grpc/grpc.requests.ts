@@ -135,6 +135,6 @@ function toResource(resource: ProtoResource): ResourceInput {
         throw new AppError('RESOURCE_INVALID', 'a resource needs url, data, artifact_id or resource_id');
       }
       // A picture used before keeps the source_type of its first use, which only the store knows.
-      return { kind: 'stored', resourceId };
+      return { kind: 'stored', resourceId, sourceType };
   }
 }

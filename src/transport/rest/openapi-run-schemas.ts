@@ -107,7 +107,10 @@ export const RUN_SCHEMAS = {
       mime_type: textOrNull,
       bytes: countOrNull,
       sha256: textOrNull,
-      url_expires_at: timeOrNull,
+      url_expires_at: {
+        ...timeOrNull,
+        description: 'When `url` stops working; null for a URL that is not signed by this server.',
+      },
     },
     ['index', 'resource_id', 'source_type', 'url', 'width', 'height'],
   ),

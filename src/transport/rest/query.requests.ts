@@ -80,7 +80,7 @@ export function sessionListFrom(query: Query): { clientReference?: string; pageT
   const clientReference = textFrom(query, 'client_reference');
   const pageToken = textFrom(query, 'page_token');
   if (pageToken !== undefined && pageToken.length > MAX_PAGE_TOKEN) {
-    throw new AppError('INVALID_BODY', 'page_token must be one that a list gave');
+    throw new AppError('CURSOR_INVALID', 'page_token must be one that a list gave');
   }
   return {
     limit: wholeNumberFrom(query, 'limit', { min: 1, max: 200, absent: 20 }),

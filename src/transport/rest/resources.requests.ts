@@ -20,7 +20,7 @@ export function toResourceInput(dto: ResourceInputDto, index: number): ResourceI
   }
   if (dto.resource_id === undefined) throw refuse(`${at} needs url, data or resource_id`);
   // A picture used before keeps the source_type of its first use, which only the store knows.
-  return { kind: 'stored', resourceId: dto.resource_id };
+  return { kind: 'stored', resourceId: dto.resource_id, sourceType: dto.source_type };
 }
 
 /**

@@ -88,6 +88,8 @@ function toAuditResource(resource: AuditResource): JsonObject {
     mime_type: resource.mimeType,
     bytes: resource.bytes,
     sha256: resource.sha256,
+    // the link is the caller's own until there are signed ones of ours
+    url_expires_at: null,
   };
 }
 

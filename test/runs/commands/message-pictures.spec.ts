@@ -61,3 +61,26 @@ describe('capabilities of a message', () => {
     expect(stream.run.facts.capabilities).toEqual(['image_generation', 'vision']);
   });
 });
+
+describe('the source of a picture that the session has', () => {
+  const suite = useCore(store!);
+
+  const naming = (sessionId: string, sourceType: 'upload' | 'url') =>
+    aMessage(sessionId, { parts: [{ kind: 'resource', resource: { kind: 'stored', resourceId: 'p1', sourceType } }] });
+
+  async function sessionWithUpload(): Promise<string> {
+    const { session } = await suite.core.sessions.create(ALICE, { agent: 'vision_agent' });
+    await suite.core.pictures.upload(session, 'p1', await cornersPicture().png().toBuffer());
+    return session.id;
+  }
+
+  it('may be said', async () => {
+    const message = naming(await sessionWithUpload(), 'upload');
+    await expect(suite.core.runs.submit(ALICE, message)).resolves.toMatchObject({ disposition: 'started' });
+  });
+
+  it('must agree', async () => {
+    const message = naming(await sessionWithUpload(), 'url');
+    await expect(suite.core.runs.submit(ALICE, message)).rejects.toMatchObject({ reason: 'RESOURCE_INVALID' });
+  });
+});

@@ -94,7 +94,7 @@ describe('an action', () => {
           { kind: 'text', text: '看图' },
           { kind: 'resource', resource: { kind: 'url', resourceId: 'u', url: 'https://a.example/b.png?sig=1' } },
           { kind: 'resource', resource: { kind: 'bytes', resourceId: undefined, bytes, mimeType: 'image/png' } },
-          { kind: 'resource', resource: { kind: 'stored', resourceId: 'old' } },
+          { kind: 'resource', resource: { kind: 'stored', resourceId: 'old', sourceType: 'upload' } },
         ],
         timeZone: 'Asia/Shanghai',
         mode: 'reject',

@@ -98,6 +98,12 @@ describe('/v1', () => {
       expect(server.services.argumentsOf('list')).toEqual([{ clientReference: 'order 1', pageToken: 'p2', limit: 7 }]);
     });
 
+    it('refuses a page token that no list gave, before it is read', async () => {
+      const response = await server.call('GET', `/v1/sessions?page_token=${'a'.repeat(1025)}`);
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'CURSOR_INVALID' } }]);
+      expect(server.services.calls).toEqual([]);
+    });
+
     it('shows the snapshot with or without events', async () => {
       const response = await server.call('GET', '/v1/sessions/S1?events=0&runs=3&before=R9');
       expect(await response.json()).toEqual({
@@ -191,7 +197,7 @@ describe('/v1', () => {
               resource: { kind: 'bytes', bytes: Buffer.from([1, 2, 3]), mimeType: 'image/png' },
             },
             { kind: 'resource', resource: { kind: 'bytes', bytes: Buffer.from([0xfb, 0xff]) } },
-            { kind: 'resource', resource: { kind: 'stored', resourceId: 'used' } },
+            { kind: 'resource', resource: { kind: 'stored', resourceId: 'used', sourceType: 'upload' } },
           ],
           attached: false,
           // The end of a JSON answer means nothing.
