@@ -9,7 +9,7 @@ import { Database } from '../../database/database.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { firstOutcome, keepOutcome, type RequestKey } from '../../sessions/request-ledger.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
-import { lockRun, writeLifecycle } from '../log/run-rows.js';
+import { lockRun, lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import type { Run } from '../run.js';
@@ -67,7 +67,7 @@ export class CancelRunCommand {
   /** Cancels without a caller's request: the client of an attached stream went away. A run that is over stays as it is. */
   async abandon(principal: Principal, runId: string): Promise<void> {
     const events = await this.database.inTransaction(async (manager) => {
-      const run = await lockRun(this.database, manager, runId);
+      const run = await lockRunAndSession(this.database, manager, runId);
       if (run === undefined || run.tenantId !== principal.tenantId || run.onDisconnect === 'continue') return [];
       return (await this.stop(manager, run, 'the client disconnected')).events;
     });

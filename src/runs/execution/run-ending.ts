@@ -7,7 +7,7 @@ import { isTerminal } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
 import { closingEvents, readOpenWork } from '../log/open-work.js';
-import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
+import { lockRunAndSession, writeLifecycle, type RunChanges } from '../log/run-rows.js';
 import { EventLog, FencedError } from '../ports/event-log.port.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
@@ -86,7 +86,7 @@ export class RunEnding {
   ): Promise<boolean> {
     await this.log.settled(lease.runId);
     const events = await this.database.inTransaction(async (manager) => {
-      const run = await lockRun(this.database, manager, lease.runId);
+      const run = await lockRunAndSession(this.database, manager, lease.runId);
       if (run === undefined || run.epoch !== lease.epoch) throw new FencedError(lease.runId);
       return write(manager, run);
     });

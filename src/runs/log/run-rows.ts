@@ -24,6 +24,22 @@ export async function lockRun(database: Database, manager: EntityManager, runId:
   return (await lockRuns(database, manager, [runId]))[0];
 }
 
+/**
+ * Locks a run that may end, after its session: commands lock in this order too, so that neither waits for the other
+ * in a circle.
+ */
+export async function lockRunAndSession(
+  database: Database,
+  manager: EntityManager,
+  runId: string,
+): Promise<Run | undefined> {
+  if (database.kind === 'mysql') {
+    const session = 'SELECT id FROM sessions WHERE id = (SELECT session_id FROM runs WHERE id = ?) FOR UPDATE';
+    await manager.query(session, [runId]);
+  }
+  return lockRun(database, manager, runId);
+}
+
 export async function updateRun(manager: EntityManager, runId: string, changes: RunChanges): Promise<void> {
   const names = Object.keys(changes);
   const assignments = names.map((name) => `${name} = ?`).join(', ');

@@ -6,7 +6,7 @@ import { Logger } from '../../observability/logger.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
-import { lockRun, writeLifecycle } from '../log/run-rows.js';
+import { lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
 import { Takeover } from './takeover.js';
 
 /** Finds runs that nobody works on any more: their lease has expired, or they have lived too long. */
@@ -87,7 +87,7 @@ export class Reaper {
 
   private async expire(runId: string): Promise<void> {
     const events = await this.database.inTransaction(async (manager) => {
-      const run = await lockRun(this.database, manager, runId);
+      const run = await lockRunAndSession(this.database, manager, runId);
       if (run === undefined || (run.status !== 'queued' && run.status !== 'waiting_input')) return [];
       const message = `the run did not end within ${this.config.runs.ttlMs} ms`;
       const expired = lifecycleEvent(run, this.clock, 'run_expired', {

@@ -8,7 +8,7 @@ import type { LoggedEvent } from '../../events/projection.js';
 import { closingEvents, readOpenWork, type Interruption, type OpenWork } from '../log/open-work.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
-import { lockRun, writeLifecycle, type RunChanges } from '../log/run-rows.js';
+import { lockRunAndSession, writeLifecycle, type RunChanges } from '../log/run-rows.js';
 import type { Run } from '../run.js';
 
 /** Gives the lease back: whoever claims next gets a higher epoch, and the old holder's writes are refused. */
@@ -31,7 +31,7 @@ export class Takeover {
    */
   takeOver(runId: string, expiredAt: number | undefined): Promise<LoggedEvent[]> {
     return this.database.inTransaction(async (manager) => {
-      const run = await lockRun(this.database, manager, runId);
+      const run = await lockRunAndSession(this.database, manager, runId);
       if (run === undefined || !(await this.isLost(manager, run, expiredAt))) return [];
       const takeovers = run.takeovers + 1;
       if (run.status === 'cancelling') return this.end(manager, run, await cancelledEvent(manager, run, this.clock));
