@@ -4,6 +4,7 @@ import { throwError, type Observable } from 'rxjs';
 import { AppError } from '../../common/app-error.js';
 import { Logger } from '../../observability/logger.js';
 import { DIALECT_ERRORS, type DialectErrors, type HttpFailure } from './dialect-errors.js';
+import { lingerAfterAnswer } from './linger.js';
 import { isUnread } from './request-body.js';
 import { toAppError } from './to-app-error.js';
 
@@ -37,7 +38,10 @@ export class ErrorFilter implements ExceptionFilter {
     const headers: Record<string, string> = { ...answer.headers };
     if (typeof failure.details?.['allow'] === 'string') headers['allow'] = failure.details['allow'];
     // What is left of the body would be read as the next request.
-    if (isUnread(request.raw)) headers['connection'] = 'close';
+    if (isUnread(request.raw)) {
+      headers['connection'] = 'close';
+      lingerAfterAnswer(request.raw);
+    }
     send(reply, answer, headers);
   }
 
