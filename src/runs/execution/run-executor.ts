@@ -51,6 +51,8 @@ export class RunExecutor {
     const writer = new RunWriter(this.log, held);
     let limit: NodeJS.Timeout | undefined;
     try {
+      if (this.isDraining) held.stop('drain');
+      held.signal.throwIfAborted();
       const context = await this.contexts.load(lease.runId);
       limit = setTimeout(() => held.stop('time_limit'), Math.max(0, this.config.runs.maxExecMs - context.run.execMs));
       await this.run(context, held, writer, startedAt);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Subscription } from 'rxjs';
 import { Config } from '../../config/config.js';
@@ -9,6 +10,8 @@ import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import type { Lease } from '../run.js';
 import { Reaper } from './reaper.js';
 import { RunClaims } from './run-claims.js';
+
+const CLAIM_POLL_MS = 5;
 
 /** Claims queued runs and executes them, `runs.workerConcurrency` at once. */
 @Injectable()
@@ -70,7 +73,10 @@ export class RunWorker {
     const deadline = setTimeout(() => {
       for (const run of this.held.all()) run.stop('drain');
     }, graceMs);
-    while (this.executions.size > 0) await Promise.all(this.executions);
+    // a claim, or a submit that has a place, may still bring a run: it is handed back too
+    while (this.executions.size > 0 || this.isClaiming || this.reserved > 0) {
+      await (this.executions.size > 0 ? Promise.all(this.executions) : sleep(CLAIM_POLL_MS));
+    }
     clearTimeout(deadline);
     this.reaper.stop();
     this.keeper.stop();
