@@ -10,6 +10,7 @@ import { RunsService } from '../../runs/runs.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import type { SessionView } from '../../sessions/sessions.types.js';
 import { AdkBodies } from './adk-bodies.js';
+import { AdkOperation } from './adk.docs.js';
 import { AdkJson } from './adk-json.interceptor.js';
 import { toAppName, toLegacyState, toSessionId } from './adk.requests.js';
 import { toImported, withoutShortForms } from './imported-events.js';
@@ -36,6 +37,7 @@ export class AdkSessionsController {
   ) {}
 
   @Post()
+  @AdkOperation('harnessRuntimeCreateSession', 'Create a session')
   async create(
     @Caller() principal: Principal,
     @Param('app') app: string,
@@ -54,6 +56,7 @@ export class AdkSessionsController {
 
   /** The old form: the id in the path, the state as the body. */
   @Post(':session')
+  @AdkOperation('harnessRuntimeCreateSessionWithId', 'Create a session under an id of the caller')
   async createNamed(
     @Caller() principal: Principal,
     @Param('app') app: string,
@@ -67,6 +70,7 @@ export class AdkSessionsController {
   }
 
   @Get()
+  @AdkOperation('harnessRuntimeListSessions', 'The sessions of a user')
   async list(
     @Caller() principal: Principal,
     @Param('app') app: string,
@@ -77,6 +81,7 @@ export class AdkSessionsController {
   }
 
   @Get(':session')
+  @AdkOperation('harnessRuntimeGetSession', 'A session with its events')
   get(
     @Caller() principal: Principal,
     @Param('app') app: string,
@@ -87,6 +92,7 @@ export class AdkSessionsController {
   }
 
   @Patch(':session')
+  @AdkOperation('harnessRuntimeUpdateSession', 'Change the state of a session')
   async update(
     @Caller() principal: Principal,
     @Param('app') app: string,
@@ -102,6 +108,7 @@ export class AdkSessionsController {
 
   /** `null`, also for an id that is not there. */
   @Delete(':session')
+  @AdkOperation('harnessRuntimeDeleteSession', 'Delete a session')
   async remove(
     @Caller() principal: Principal,
     @Param('app') app: string,

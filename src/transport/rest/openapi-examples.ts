@@ -30,6 +30,10 @@ curl -sN ${base}/v1/actions ${JSON_TYPE} -H 'accept: text/event-stream' ${messag
 curl -s "${base}/v1/sessions/$SID/runs/$RID?wait_ms=5000"`,
     streamRun: `${run}
 curl -sN ${base}/v1/sessions/$SID/runs/$RID/events`,
+    harnessRuntimeRunSse: `USR=docs-$(date +%s)
+curl -s -o /dev/null ${base}/apps/harness_agent/users/$USR/sessions/s1 -X POST
+curl -sN ${base}/run_sse ${JSON_TYPE} \\
+  -d '{"app_name":"harness_agent","user_id":"'$USR'","session_id":"s1","new_message":{"role":"user","parts":[{"text":"Hello"}]},"streaming":true}'`,
     putResource: `${session}
 ${bytes} | curl -s -X PUT ${base}/v1/sessions/$SID/resources/dot -H 'content-type: image/png' --data-binary @-`,
   };

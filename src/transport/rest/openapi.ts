@@ -16,19 +16,28 @@ export interface DocumentFacts {
   readonly needsKey: boolean;
   /** Schemas of other dialects, by name. */
   readonly schemas?: Readonly<Record<string, unknown>>;
+  /** Operations that are written by hand, by path and method; those without a route are left out. */
+  readonly operations?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** The OpenAPI 3.1 document of the application. */
 export function buildOpenApi(app: NestFastifyApplication, facts: DocumentFacts): OpenAPIObject {
   const builder = new DocumentBuilder().setTitle('Bridle').setDescription(DESCRIPTION).setVersion(facts.version);
   if (facts.needsKey) builder.addBearerAuth({ type: 'http', scheme: 'bearer' }, 'key').addSecurityRequirements('key');
-  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationIdOf });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    operationIdFactory: operationIdOf,
+    autoTagControllers: false,
+  });
   const upgraded = toOpenApi31(document) as OpenAPIObject;
   upgraded.servers = [{ url: facts.baseUrl }];
   upgraded.components = {
     ...upgraded.components,
     schemas: { ...upgraded.components?.schemas, ...RESPONSE_SCHEMAS, ...facts.schemas } as never,
   };
+  for (const [path, byMethod] of Object.entries(facts.operations ?? {})) {
+    const known = upgraded.paths[path];
+    if (known !== undefined) Object.assign(known, structuredClone(byMethod));
+  }
   finishOperations(upgraded, codeSamples(facts.baseUrl));
   return upgraded;
 }
@@ -40,7 +49,7 @@ export function buildOpenApi(app: NestFastifyApplication, facts: DocumentFacts):
 export function serveDocs(
   app: NestFastifyApplication,
   config: Config,
-  facts: Pick<DocumentFacts, 'version' | 'schemas'>,
+  facts: Pick<DocumentFacts, 'version' | 'schemas' | 'operations'>,
 ): void {
   if (!config.docs.enabled) return;
   const build = (): OpenAPIObject =>

@@ -86,9 +86,18 @@ describe('the OpenAPI document', () => {
     expect(document).not.toHaveProperty('security');
   });
 
+  it('takes operations that are written by hand, where there is a route', () => {
+    const byHand = { operationId: 'byHand', tags: ['hand'], responses: { '200': { description: 'fine' } } };
+    const facts = { version: '1', baseUrl: 'http://x', needsKey: false };
+    const operations = { '/v1/agents': { get: byHand }, '/nowhere': { get: byHand } };
+    const { paths } = buildOpenApi(server.app, { ...facts, operations });
+    expect(paths['/v1/agents']).toEqual({ get: byHand });
+    expect(paths).not.toHaveProperty('/nowhere');
+  });
+
   it('holds a sample for each operation', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
-    expect(Object.keys(codeSamples('')).sort()).toEqual(ids.sort());
+    expect(Object.keys(codeSamples('')).sort()).toEqual([...ids, 'harnessRuntimeRunSse'].sort());
     for (const { operation } of operations()) {
       expect(operation['x-codeSamples']?.[0]?.source).toContain('curl -s');
     }
