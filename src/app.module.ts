@@ -29,7 +29,8 @@ export class AppModule {
    * @param state what `/readyz` says of this process
    */
   static of(config: Config, database: Database, state: ServerState): DynamicModule {
-    const doors = config.server.role === 'worker' ? [] : [RestModule, AdkModule, GrpcModule];
+    const isWorker = config.server.role === 'worker';
+    const doors = isWorker ? [] : [RestModule, AdkModule, GrpcModule];
     return {
       module: AppModule,
       imports: [
@@ -44,7 +45,7 @@ export class AppModule {
         SessionsModule,
         RunsModule,
         HttpModule.withDialects(RestErrors, AdkErrors),
-        HealthModule.with([ServerStateModule.of(state)]),
+        HealthModule.with([ServerStateModule.of(state)], isWorker),
         ...doors,
       ],
     };

@@ -2,6 +2,7 @@ import { SystemClock } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { Database } from '../database/database.js';
+import { FileInUseError } from '../database/lock-file.js';
 import { HarnessService } from '../harness/harness.service.js';
 import { Logger } from '../observability/logger.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -34,24 +35,51 @@ export async function migrate(): Promise<void> {
   say('the schema is up to date');
 }
 
-/** `npm run doctor`: the start-up checks alone; exit code 1 when one is red. */
+/** `npm run doctor`: the start-up checks alone, without changing the schema; exit code 1 when one is red. */
 export async function doctor(): Promise<void> {
   const { config } = loadConfig();
   const checks = checkMachine(config);
-  if (checks.every((check) => check.isGood)) {
-    const database = await Database.open(config.database, new SystemClock());
-    checks.push(...(await checkDatabase(database)));
-    await database.close();
-  }
+  if (checks.every((check) => check.isGood)) checks.push(...(await examineDatabase(config)));
   sayChecks(checks);
   process.exitCode = checks.every((check) => check.isGood) ? 0 : 1;
 }
 
+async function examineDatabase(config: Config): Promise<readonly Check[]> {
+  let database: Database;
+  try {
+    database = await connect(config);
+  } catch (error) {
+    return [{ name: 'database', isGood: false, text: error instanceof Error ? error.message : String(error) }];
+  }
+  try {
+    return await checkDatabase(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Checks first and migrates then: a database that is refused stays as it is. */
 async function openChecked(config: Config): Promise<Database> {
   sayChecks(mustBeGood(checkMachine(config)));
-  const database = await Database.open(config.database, new SystemClock());
-  sayChecks(mustBeGood(await checkDatabase(database)));
+  const database = await connect(config);
+  try {
+    sayChecks(mustBeGood(await checkDatabase(database)));
+    await database.migrate();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
   return database;
+}
+
+async function connect(config: Config): Promise<Database> {
+  try {
+    return await Database.connect(config.database, new SystemClock());
+  } catch (error) {
+    if (error instanceof FileInUseError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the database cannot be opened: ${reason}`, { cause: error });
+  }
 }
 
 function mustBeGood(checks: readonly Check[]): readonly Check[] {

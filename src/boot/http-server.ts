@@ -8,8 +8,10 @@ import type { Database } from '../database/database.js';
 import { PRODUCT_VERSION } from '../config/product-version.js';
 import { Logger } from '../observability/logger.js';
 import { NestLogger } from '../observability/nest-logger.js';
+import { RunsModule } from '../runs/runs.module.js';
 import { adkUrl } from '../transport/adk/adk-url.js';
 import { GrpcServer } from '../transport/grpc/grpc-server.js';
+import { RUN_SSE_OPERATION, RUN_SSE_SCHEMAS } from '../transport/adk/run-sse.openapi.js';
 import { createHttpAdapter, prepareHttpApp } from '../transport/http/http-app.js';
 import { ErrorFilter } from '../transport/http/error.filter.js';
 import { serveDocs } from '../transport/rest/openapi.js';
@@ -23,12 +25,13 @@ export interface RunningServer {
   readonly grpc: string | undefined;
 }
 
-/** Builds the application and listens on both doors. */
+/** Builds the application, listens on both doors, then starts the worker. */
 export async function listen(config: Config, database: Database, state: ServerState): Promise<RunningServer> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(config, database, state),
     createHttpAdapter(config, adkUrl),
-    { bodyParser: false, bufferLogs: true, abortOnError: false },
+    // What fails here is said once, by whoever started the process.
+    { bodyParser: false, logger: false, abortOnError: false },
   );
   app.useLogger(new NestLogger(app.get(Logger)));
   await prepareHttpApp(app, config);
@@ -39,6 +42,7 @@ export async function listen(config: Config, database: Database, state: ServerSt
     await app.startAllMicroservices();
   }
   await app.listen(config.server.httpPort, config.server.host);
+  await app.get(RunsModule).startWork();
   const grpc = hasDoors ? app.get(GrpcServer, { strict: false }).address : undefined;
   return { app, http: await app.getUrl(), grpc };
 }
@@ -49,5 +53,9 @@ function addDocs(app: NestFastifyApplication, config: Config): void {
     errors.answer(error, request, reply),
   );
   app.getHttpAdapter().getInstance().addHook('onRequest', gate);
-  serveDocs(app, config, { version: PRODUCT_VERSION });
+  serveDocs(app, config, {
+    version: PRODUCT_VERSION,
+    schemas: RUN_SSE_SCHEMAS,
+    operations: { '/run_sse': { post: RUN_SSE_OPERATION } },
+  });
 }

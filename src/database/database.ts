@@ -31,6 +31,21 @@ export class Database {
    * @throws FileInUseError when another process has the SQLite file
    */
   static async open(location: DatabaseLocation, clock: Clock): Promise<Database> {
+    const database = await Database.connect(location, clock);
+    try {
+      await database.migrate();
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    return database;
+  }
+
+  /**
+   * Opens the database with whatever schema it has, so that it can be checked before anything is changed.
+   * @throws FileInUseError when another process has the SQLite file
+   */
+  static async connect(location: DatabaseLocation, clock: Clock): Promise<Database> {
     const path = sqlitePath(location.url);
     return path === undefined ? Database.openMysql(location, clock) : Database.openSqlite(path, location, clock);
   }
@@ -41,7 +56,6 @@ export class Database {
     const unlock = inMemory ? () => undefined : takeLockFile(path);
     try {
       await writer.initialize();
-      await writer.runMigrations();
       const reader = inMemory ? undefined : await sqliteReader(path).initialize();
       return new Database('sqlite', !inMemory, writer, reader, gated(writer), clock, unlock);
     } catch (error) {
@@ -55,8 +69,12 @@ export class Database {
     const pool = mysqlPool(location.url, location.poolSize);
     await pool.initialize();
     await setSessionVariables(pool);
-    await pool.runMigrations();
     return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, () => undefined);
+  }
+
+  /** Brings the schema up to date. */
+  async migrate(): Promise<void> {
+    await this.writer.runMigrations();
   }
 
   /**

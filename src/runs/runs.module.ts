@@ -1,4 +1,4 @@
-import { Global, Module, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Global, Module, type OnModuleDestroy } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DatabaseEventLog } from './adapters/database-event-log.js';
 import { EngineRuntime } from './adapters/engine-runtime.js';
@@ -62,7 +62,7 @@ import { RunsService } from './runs.service.js';
   ],
   exports: [RunsService, RunWorker],
 })
-export class RunsModule implements OnApplicationBootstrap, OnModuleDestroy {
+export class RunsModule implements OnModuleDestroy {
   constructor(
     private readonly worker: RunWorker,
     private readonly closing: CloseSessionCommand,
@@ -70,8 +70,11 @@ export class RunsModule implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly config: Config,
   ) {}
 
-  /** After the doors are built: takes over what a dead process left, then claims. */
-  async onApplicationBootstrap(): Promise<void> {
+  /**
+   * Takes over what a dead process left, then claims. Called once the doors listen: a process that cannot listen
+   * ends, and must not take runs with it.
+   */
+  async startWork(): Promise<void> {
     if (this.config.server.role === 'api') return;
     this.closing.start();
     this.retention.start();

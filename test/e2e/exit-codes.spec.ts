@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runServerToEnd, startServer } from '../support/server.js';
+import { V1Client } from '../support/v1-client.js';
 
 describe('the exit codes of the server', () => {
   let storageDir: string;
@@ -41,8 +44,67 @@ describe('the exit codes of the server', () => {
     expect(output).toContain(hint);
   });
 
+  it('is 78 with one sentence and nothing of the inside, when the wiring finds the fault', async () => {
+    const env = { BRIDLE_RUNS_DEFAULT_AGENT: 'nobody' };
+    const { code, output } = await runServerToEnd([], { storageDir, env });
+    const lines = output.split('\n').filter((line) => line !== '' && !line.startsWith('✓'));
+    expect({ code, lines }).toEqual({ code: 78, lines: [expect.stringContaining('runs.defaultAgent is nobody')] });
+  });
+
   it('is 69 for a database that does not answer', async () => {
     const env = { BRIDLE_DATABASE_URL: 'mysql://nobody:nothing@127.0.0.1:9/bridle' };
-    expect((await runServerToEnd([], { storageDir, env })).code).toBe(69);
+    const { code, output } = await runServerToEnd([], { storageDir, env });
+    expect(code).toBe(69);
+    expect(output).toContain('the database cannot be opened: connect ECONNREFUSED');
+  });
+
+  it('of the doctor is 1 when a check is red, which it shows among the green ones', async () => {
+    const env = { BRIDLE_DATABASE_URL: 'mysql://nobody:nothing@127.0.0.1:9/bridle' };
+    const { code, output } = await runServerToEnd(['doctor'], { storageDir, env });
+    expect(code).toBe(1);
+    expect(output).toMatch(/✓ node[^]*✗ database .*ECONNREFUSED/);
+  });
+
+  it('is 1 for a port that is taken, and no run is touched', async () => {
+    const first = await startServer({ storageDir });
+    const v1 = new V1Client(first);
+    const run = await v1.send(await v1.session(), 'stream:2000:20');
+    await v1.follow(run, {}, (frame) => frame.event === 'run.message_delta');
+    await first.kill9();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const second = await runServerToEnd([], { storageDir, env: { BRIDLE_SERVER_HTTP_PORT: String(port) } });
+    taken.close();
+    await first.restart();
+    const state = await v1.page(run);
+    await first.dispose();
+    expect(second.code).toBe(1);
+    expect(second.output).toContain('EADDRINUSE');
+    expect(state.attempt).toBe(2);
+  });
+});
+
+describe('what the server writes', () => {
+  it('is for its owner alone, whatever the folder was', async () => {
+    const storageDir = mkdtempSync(join(tmpdir(), 'bridle-modes-'));
+    const server = await startServer({ storageDir });
+    const v1 = new V1Client(server);
+    await v1.ended(await v1.send(await v1.session(), 'tool:t:0'));
+    const modes = readdirSync(storageDir).map((name) => [name, statSync(join(storageDir, name)).mode & 0o077]);
+    await server.dispose();
+    rmSync(storageDir, { recursive: true, force: true });
+    expect(modes.length).toBeGreaterThanOrEqual(3);
+    expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
+  });
+});
+
+describe('a worker', () => {
+  it('has the health routes and no door', async () => {
+    const server = await startServer({ env: { BRIDLE_SERVER_ROLE: 'worker' } });
+    const statusOf = async (path: string): Promise<number> => (await fetch(`${server.http}${path}`)).status;
+    const statuses = await Promise.all(['/health', '/livez', '/readyz', '/metrics', '/v1/sessions'].map(statusOf));
+    await server.dispose();
+    expect(statuses).toEqual([200, 200, 200, 200, 404]);
   });
 });

@@ -12,6 +12,7 @@ import type { ChatModel } from '../../../src/harness/ports/chat-model.port.js';
 import type { Tool } from '../../../src/harness/ports/tool.port.js';
 import { ToolRegistry } from '../../../src/harness/tools/tool-registry.js';
 import { adkUrl } from '../../../src/transport/adk/adk-url.js';
+import { RunsModule } from '../../../src/runs/runs.module.js';
 import { createHttpAdapter, prepareHttpApp } from '../../../src/transport/http/http-app.js';
 import { ImageIntake } from '../../../src/vision/image-intake.js';
 import { aConfig } from '../test-config.js';
@@ -112,6 +113,7 @@ export async function startGoldenApp(
   });
   await prepareHttpApp(app, config);
   await app.listen(0, '127.0.0.1');
+  await app.get(RunsModule).startWork();
   const { port } = app.getHttpServer().address() as { port: number };
   const close = async (): Promise<void> => {
     await app.close();
