@@ -34,7 +34,9 @@ export function callPart(call: ToolCallRequest): JsonObject {
 
 function questionArgs(args: ToolCallRequest['args']): JsonObject {
   const questions = isJsonObject(args) && Array.isArray(args['questions']) ? (args['questions'] as Json[]) : [];
-  const message = questions.map((item) => (isJsonObject(item) && typeof item['question'] === 'string' ? item['question'] : '')).join('\n');
+  const message = questions
+    .map((item) => (isJsonObject(item) && typeof item['question'] === 'string' ? item['question'] : ''))
+    .join('\n');
   return { message, questions };
 }
 

@@ -10,6 +10,7 @@ import { refuse, toIssue, valueError, type Fault } from './validation/issue.js';
 import { originOf, spelled, toWire } from './validation/read-model.js';
 import { echo } from './validation/validate.js';
 
+const PICTURE_TYPES = 'PNG, JPEG, WebP, GIF or AVIF';
 const ALIAS = 'harness';
 const ALIASED = 'harness_agent';
 
@@ -93,7 +94,7 @@ function inlinePicture(part: Part, at: readonly (string | number)[]): Converted 
   const here = [...at, spelled(part, 'inlineData')];
   if (typeof mimeType === 'string' && !/^image\//i.test(mimeType))
     throw refusal(
-      valueError(`only pictures are accepted, got ${mimeType.slice(0, 100)}`),
+      valueError(`a file must be a picture (${PICTURE_TYPES}), got ${mimeType.slice(0, 100)}`),
       [...here, spelled(inlineData, 'mimeType')],
       mimeType,
     );

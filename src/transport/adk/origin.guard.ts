@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
 import { isLoopbackHost } from '../../config/loopback.js';
@@ -26,13 +26,18 @@ export class OriginGuard implements CanActivate {
 
   /** @throws AppError `ORIGIN_FORBIDDEN` */
   canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (this.checksHost && !this.isOwnHost(request.host)) throw forbidden();
+    const http = context.switchToHttp();
+    if (this.isWelcome(http.getRequest<FastifyRequest>())) return true;
+    // A refused page learns nothing, not even that credentials would be taken.
+    void http.getResponse<FastifyReply>().removeHeader('access-control-allow-credentials').removeHeader('vary');
+    throw new AppError('ORIGIN_FORBIDDEN', 'origin not allowed');
+  }
+
+  private isWelcome(request: FastifyRequest): boolean {
+    if (this.checksHost && !this.isOwnHost(request.host)) return false;
     const { origin } = request.headers;
     if (origin === undefined || READING.has(request.method)) return true;
-    const isSame = origin === `${request.protocol}://${request.host}`;
-    if (!isSame && !this.isAllowed(origin)) throw forbidden();
-    return true;
+    return origin === `${request.protocol}://${request.host}` || this.isAllowed(origin);
   }
 
   private isOwnHost(host: string): boolean {
@@ -40,8 +45,6 @@ export class OriginGuard implements CanActivate {
     return isLoopbackHost(name) || this.ownHosts.has(name);
   }
 }
-
-const forbidden = (): AppError => new AppError('ORIGIN_FORBIDDEN', 'origin not allowed');
 
 function hostnameOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';

@@ -43,8 +43,8 @@ export class AdkRunSseController {
   @Post()
   async run(@Caller() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const dto = this.bodies.model(request, RunSseRequest);
-    refuseOverrides(dto.harness);
     const message = toMessage(dto);
+    refuseOverrides(dto.harness);
     const session = await this.sessionOf(principal, dto);
     const place = this.openStreams.reserve(principal);
     try {

@@ -74,6 +74,21 @@ describe('pictures on /run_sse', () => {
     });
   });
 
+  it('are the only files: another declared type names what is accepted', async () => {
+    const parts = [{ text: 'image' }, { inlineData: { mimeType: 'application/pdf', data: 'aGk=' } }];
+    const response = await client.run(await client.session(), parts);
+    expect(response.status).toBe(422);
+    const { detail } = (await response.json()) as { detail: { loc: unknown; msg: string }[] };
+    expect(detail[0]?.loc).toEqual(['body', 'newMessage', 'parts', 1, 'inlineData', 'mimeType']);
+    for (const type of ['PNG', 'JPEG', 'WebP', 'GIF', 'AVIF']) expect(detail[0]?.msg).toContain(type);
+  });
+
+  it('are judged before overrides are refused', async () => {
+    const overridden = { harness: { tools: 'web_search' } };
+    const parts = [{ fileData: { fileUri: 'gs://b/x' } }];
+    expect((await client.run(await client.session(), parts, overridden)).status).toBe(422);
+  });
+
   it('from a blocked address fail the run in the stream', async () => {
     const id = await client.session();
     const parts = [{ text: 'image' }, { fileData: { fileUri: 'http://127.0.0.1:9/a.png?token=planted' } }];
