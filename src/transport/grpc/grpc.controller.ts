@@ -5,6 +5,8 @@ import type { Observable } from 'rxjs';
 import { principalOf } from '../../auth/grpc-principal.js';
 import { AppError } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
+import { Logger } from '../../observability/logger.js';
+import { traceIdFrom } from '../../observability/trace-id.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import type { Action, Receipt } from './generated/harness/v1/action.js';
@@ -24,6 +26,7 @@ import { DeleteSessionDto, GetRunDto, GetSessionDto, ListSessionsDto, ObserveDto
 import { GrpcErrorFilter } from './grpc.errors.js';
 import { checked, toCommand, toCreateSession, toOnDisconnect } from './grpc.requests.js';
 import { toProtoPage, toProtoReceipt, toProtoSession, toProtoSessionList, toProtoSnapshot } from './grpc.responses.js';
+import { ACTION_ACCEPTED, receiptFacts } from '../run-payload/receipt-facts.js';
 import { RunStreams } from './run-streams.js';
 import { GRPC_SERVICE } from './service-definition.js';
 
@@ -40,11 +43,13 @@ export class GrpcController {
     private readonly runs: RunsService,
     private readonly streams: RunStreams,
     private readonly config: Config,
+    private readonly logger: Logger,
   ) {}
 
   @GrpcMethod(GRPC_SERVICE)
   async createSession(request: CreateSessionRequest, metadata: Metadata): Promise<Session> {
-    const { session } = await this.sessions.create(principalOf(metadata), toCreateSession(request));
+    const { session, replayed } = await this.sessions.create(principalOf(metadata), toCreateSession(request));
+    this.logger.info('session created', { traceId: traceOf(metadata), sessionId: session.id, replayed });
     return toProtoSession(session);
   }
 
@@ -65,6 +70,7 @@ export class GrpcController {
   async deleteSession(request: DeleteSessionRequest, metadata: Metadata): Promise<Operation> {
     const { session_id } = checked(DeleteSessionDto, request);
     await this.runs.closeSession(principalOf(metadata), session_id);
+    this.logger.info('session deleted', { traceId: traceOf(metadata), sessionId: session_id });
     return { id: session_id, status: 'closed' };
   }
 
@@ -72,11 +78,12 @@ export class GrpcController {
   async submit(action: Action, metadata: Metadata): Promise<Receipt> {
     const principal = principalOf(metadata);
     const command = toCommand(action, { attached: false, onDisconnect: this.onDisconnect(metadata) });
-    return toProtoReceipt(
+    const receipt =
       command.kind === 'message'
         ? await this.runs.submit(principal, command.submit)
-        : await this.runs.cancel(principal, command.cancel),
-    );
+        : await this.runs.cancel(principal, command.cancel);
+    this.logger.info(ACTION_ACCEPTED, { traceId: traceOf(metadata), ...receiptFacts(receipt) });
+    return toProtoReceipt(receipt);
   }
 
   @GrpcMethod(GRPC_SERVICE)
@@ -128,3 +135,5 @@ export class GrpcController {
     return toOnDisconnect(metadata.get('x-on-disconnect')[0], this.config.onDisconnect.grpc);
   }
 }
+
+const traceOf = (metadata: Metadata): string => traceIdFrom(metadata.get('traceparent')[0]);

@@ -3,9 +3,11 @@ import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { Principal } from '../../auth/principal.js';
 import { Logger } from '../../observability/logger.js';
+import { traceIdFrom } from '../../observability/trace-id.js';
 import { RunsService } from '../../runs/runs.service.js';
 import type { RunStream, SubmitMessage } from '../../runs/runs.types.js';
 import { OpenStreams } from '../http/open-streams.js';
+import { ACTION_ACCEPTED, receiptFacts } from '../run-payload/receipt-facts.js';
 import type { RunEvent } from './generated/harness/v1/event.js';
 import { toRunEvent } from './grpc.projection.js';
 import { writeStream } from './write-stream.js';
@@ -47,17 +49,21 @@ export class RunStreams {
   submitAndObserve(call: EventCall, principal: Principal, submit: SubmitMessage): Observable<never> {
     return writeStream(call, {
       reserve: () => this.openStreams.reserve(principal),
-      open: (gone, signal) => this.submitted(principal, submit, gone, signal),
+      open: (gone, signal) => this.submitted(call, principal, submit, gone, signal),
     });
   }
 
   private async *submitted(
+    call: EventCall,
     principal: Principal,
     submit: SubmitMessage,
     gone: AbortSignal,
     signal: AbortSignal,
   ): AsyncGenerator<RunEvent> {
-    const { sessionId, runId } = await this.runs.submit(principal, submit);
+    const receipt = await this.runs.submit(principal, submit);
+    const traceId = traceIdFrom(call.metadata.get('traceparent')[0]);
+    this.logger.info(ACTION_ACCEPTED, { traceId, ...receiptFacts(receipt) });
+    const { sessionId, runId } = receipt;
     if (runId === null) return;
     try {
       const stream = await this.runs.observe(principal, { sessionId, runId, after: 0, stopAtInput: true });

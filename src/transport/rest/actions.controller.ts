@@ -5,9 +5,11 @@ import type { Principal } from '../../auth/principal.js';
 import { assertNever } from '../../common/assert-never.js';
 import type { JsonObject } from '../../common/json.js';
 import { Config } from '../../config/config.js';
+import { Logger } from '../../observability/logger.js';
 import type { Receipt } from '../../runs/runs.types.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { OpenStreams } from '../http/open-streams.js';
+import { ACTION_ACCEPTED, receiptFacts } from '../run-payload/receipt-facts.js';
 import { toReceipt } from '../run-payload/run-view.js';
 import type { MessageActionDto, ObserveActionDto } from './actions.dto.js';
 import { onDisconnectFrom, toActionDto, toCancelRun, toSubmitMessage } from './actions.requests.js';
@@ -35,6 +37,7 @@ export class ActionsController {
     private readonly streams: RunStreams,
     private readonly openStreams: OpenStreams,
     private readonly config: Config,
+    private readonly logger: Logger,
   ) {}
 
   @Post()
@@ -52,7 +55,7 @@ export class ActionsController {
       case 'message':
         return wantsStream(request) ? this.streamMessage(call, dto) : this.sendMessage(call, dto);
       case 'cancel':
-        return answer(reply, await this.runs.cancel(principal, toCancelRun(dto)));
+        return this.answer(call, await this.runs.cancel(principal, toCancelRun(dto)));
       case 'observe':
         return wantsStream(request) ? this.streamRun(call, dto) : this.pollRun(call, dto);
       default:
@@ -61,7 +64,7 @@ export class ActionsController {
   }
 
   private async sendMessage(call: Call, dto: MessageActionDto): Promise<JsonObject> {
-    return answer(call.reply, await this.runs.submit(call.principal, this.toCommand(call, dto, false)));
+    return this.answer(call, await this.runs.submit(call.principal, this.toCommand(call, dto, false)));
   }
 
   /** All that can be refused is refused before the first byte, and before a run exists. */
@@ -73,6 +76,7 @@ export class ActionsController {
     const place = this.openStreams.reserve(principal);
     try {
       const receipt = await this.runs.submit(principal, command);
+      this.note(call, receipt);
       const runId = receipt.runId ?? '';
       const stream = await this.runs.observe(principal, { sessionId: dto.session_id, runId, after, stopAtInput: true });
       const headers = receipt.disposition === 'replayed' ? REPLAYED : {};
@@ -100,6 +104,19 @@ export class ActionsController {
     }
   }
 
+  /** The JSON answer of an action: 202 when something goes on, 200 when there was nothing to do. */
+  private answer(call: Call, receipt: Receipt): JsonObject {
+    this.note(call, receipt);
+    const isNoop = receipt.action === 'cancel' && (receipt.disposition === 'noop' || receipt.runId === null);
+    void call.reply.code(isNoop ? 200 : 202);
+    if (receipt.disposition === 'replayed') void call.reply.headers(REPLAYED);
+    return toReceipt(receipt);
+  }
+
+  private note({ request }: Call, receipt: Receipt): void {
+    this.logger.info(ACTION_ACCEPTED, { traceId: request.id, ...receiptFacts(receipt) });
+  }
+
   private toCommand({ request }: Call, dto: MessageActionDto, attached: boolean) {
     return toSubmitMessage(dto, {
       attached,
@@ -115,12 +132,4 @@ function wantsStream(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '')
     .split(',')
     .some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
-}
-
-/** The JSON answer of an action: 202 when something goes on, 200 when there was nothing to do. */
-function answer(reply: FastifyReply, receipt: Receipt): JsonObject {
-  const isNoop = receipt.action === 'cancel' && (receipt.disposition === 'noop' || receipt.runId === null);
-  void reply.code(isNoop ? 200 : 202);
-  if (receipt.disposition === 'replayed') void reply.headers(REPLAYED);
-  return toReceipt(receipt);
 }

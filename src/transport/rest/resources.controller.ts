@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Caller } from '../../auth/caller.decorator.js';
 import type { Principal } from '../../auth/principal.js';
 import type { JsonObject } from '../../common/json.js';
+import { Logger } from '../../observability/logger.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { PicturesService } from '../../vision/pictures.service.js';
 import { PathIds } from './path-ids.pipe.js';
@@ -17,6 +18,7 @@ export class ResourcesController {
     private readonly sessions: SessionsService,
     private readonly pictures: PicturesService,
     private readonly uploads: UploadReader,
+    private readonly logger: Logger,
   ) {}
 
   @Put(':resource_id')
@@ -30,6 +32,8 @@ export class ResourcesController {
     const session = await this.sessions.get(principal, sid);
     const bytes = await this.uploads.read(request);
     const { resource, created } = await this.pictures.upload(session, resource_id, bytes);
+    const facts = { sessionId: sid, resourceId: resource_id, sha256: resource.picture?.sha256, created };
+    this.logger.info('picture uploaded', { traceId: request.id, ...facts });
     void reply.code(created ? 201 : 200);
     return toResource(resource);
   }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Caller } from '../../auth/caller.decorator.js';
 import type { Principal } from '../../auth/principal.js';
 import type { JsonObject } from '../../common/json.js';
+import { Logger } from '../../observability/logger.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { toSession } from '../run-payload/run-view.js';
@@ -21,6 +22,7 @@ export class SessionsController {
     private readonly sessions: SessionsService,
     private readonly runs: RunsService,
     private readonly bodies: RestBodies,
+    private readonly logger: Logger,
   ) {}
 
   @Post()
@@ -34,6 +36,7 @@ export class SessionsController {
     // Every field is optional, and so is the body.
     const dto = request.body === undefined ? new CreateSessionDto() : this.bodies.readAs(request, CreateSessionDto);
     const { session, replayed } = await this.sessions.create(principal, toCreateSession(dto));
+    this.logger.info('session created', { traceId: request.id, sessionId: session.id, replayed });
     if (replayed) reply.header('Idempotent-Replayed', 'true');
     return toSession(session);
   }
@@ -57,8 +60,13 @@ export class SessionsController {
   @Delete(':sid')
   @HttpCode(202)
   @DeleteSessionDocs()
-  async delete(@Caller() principal: Principal, @Param(PathIds) { sid }: { sid: string }): Promise<JsonObject> {
+  async delete(
+    @Req() request: FastifyRequest,
+    @Caller() principal: Principal,
+    @Param(PathIds) { sid }: { sid: string },
+  ): Promise<JsonObject> {
     await this.runs.closeSession(principal, sid);
+    this.logger.info('session deleted', { traceId: request.id, sessionId: sid });
     return { id: sid, status: 'closed' };
   }
 }

@@ -163,6 +163,24 @@ describe('the gRPC server', () => {
     });
   });
 
+  it('leaves one line in the log for each message, with ids and without the text', async () => {
+    runs.submit = async () => RECEIPT;
+    runs.observe = async () => aStream();
+    const headers = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+    await client.call('submit', SAY, { headers });
+    await readAll(client.stream('submitAndObserve', SAY, headers));
+    const fields = {
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      action: 'message',
+      sessionId: 'S1',
+      runId: 'R1',
+      requestId: 'r1',
+      disposition: 'started',
+    };
+    const line = { level: 'info', message: 'action accepted', fields };
+    expect(running.log.lines).toEqual([line, line]);
+  });
+
   it('accepts a cancel', async () => {
     runs.cancel = async (_principal, command) => ({
       ...RECEIPT,

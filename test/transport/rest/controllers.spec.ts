@@ -210,6 +210,28 @@ describe('/v1', () => {
       ]);
     });
 
+    it('leaves one line in the log, with ids and without the text', async () => {
+      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+      for (const headers of [{ traceparent }, { traceparent, ...SSE }]) {
+        const before = server.logger.lines.length;
+        await (await server.call('POST', '/v1/actions', MESSAGE, headers)).text();
+        expect(server.logger.lines.slice(before)).toEqual([
+          {
+            level: 'info',
+            message: 'action accepted',
+            fields: {
+              traceId: '0af7651916cd43dd8448eb211c80319c',
+              action: 'message',
+              sessionId: 'S1',
+              runId: 'R1',
+              requestId: MESSAGE.request_id,
+              disposition: 'started',
+            },
+          },
+        ]);
+      }
+    });
+
     it('says that a request was seen before', async () => {
       server.services.receipt = { disposition: 'replayed' };
       const response = await server.call('POST', '/v1/actions', MESSAGE);
