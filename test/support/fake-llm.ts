@@ -58,9 +58,25 @@ export class FakeLlm {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
+  /** The variables with which a server uses it as its provider. */
+  get env(): Record<string, string> {
+    return {
+      BRIDLE_MODEL_PROVIDER: 'openai-compatible',
+      BRIDLE_MODEL_BASE_URL: this.baseUrl,
+      BRIDLE_MODEL_API_KEY: 'test-key',
+      BRIDLE_MODEL_NAME: 'scripted-1',
+    };
+  }
+
   /** Adds replies; each request takes the next one. When none is left the answer is 500. */
   script(...replies: readonly Reply[]): void {
     this.replies.push(...replies);
+  }
+
+  /** Forgets requests and replies: the next test starts anew. */
+  reset(): void {
+    this.requests.length = 0;
+    this.replies.length = 0;
   }
 
   async close(): Promise<void> {
