@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/app-error.js';
@@ -46,18 +47,28 @@ export class UploadReader {
 
   private async readFile(request: FastifyRequest): Promise<Buffer> {
     try {
-      const part = await request.file();
-      if (part?.fieldname !== 'file') throw new AppError('INVALID_BODY', 'the form needs a part named file');
-      return await part.toBuffer();
+      let bytes: Buffer | undefined;
+      for await (const part of request.files()) {
+        if (part.fieldname !== 'file') break;
+        bytes = await Promise.race([part.toBuffer(), this.limitOf(part.file)]);
+      }
+      if (bytes === undefined) throw new AppError('INVALID_BODY', 'the form needs a part named file');
+      return bytes;
     } catch (error) {
       throw this.toUploadError(error);
     }
+  }
+
+  /** Rejects as soon as the file passes its limit; the parser itself tells only after it has read the rest. */
+  private limitOf(file: Readable): Promise<never> {
+    return new Promise((_, reject) => file.once('limit', () => reject(tooLarge(this.config.vision.maxImageBytes))));
   }
 
   private toUploadError(error: unknown): AppError {
     if (error instanceof AppError) return error;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge(this.config.vision.maxImageBytes);
+    if (code === 'FST_FILES_LIMIT') return new AppError('INVALID_BODY', 'the form must have one file');
     return new AppError('INVALID_BODY', 'the form is malformed', { cause: error });
   }
 }

@@ -282,6 +282,18 @@ describe('bodies of /v1', () => {
       expect(await refusal(await put('x', broken))).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     });
 
+    it('takes one file, whatever other fields the form has', async () => {
+      const { body } = form('file', 3);
+      body.append('note', 'a receipt');
+      expect((await put('noted', { body })).status).toBe(201);
+      body.append('file', new Blob([Buffer.alloc(3, 2)]), 'y.png');
+      expect(await refusal(await put('two', { body }))).toEqual({
+        status: 400,
+        code: 'INVALID_BODY',
+        message: 'the form must have one file',
+      });
+    });
+
     it('gives up on a form that does not end', async () => {
       const endless = new ReadableStream<Uint8Array>({
         start: (controller) =>
