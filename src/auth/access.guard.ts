@@ -8,7 +8,7 @@ import { PUBLIC_ROUTE, type PublicRoute } from '../common/public-route.js';
 import { Config } from '../config/config.js';
 import { isLoopbackHost } from '../config/loopback.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import { keepPrincipal } from './grpc-principal.js';
+import { headersOf, keepPrincipal } from './grpc-principal.js';
 import type { Principal } from './principal.js';
 
 let strategies = 0;
@@ -57,13 +57,8 @@ export class AccessGuard extends AuthGuard() {
 
 /** A gRPC call in the shape of a request: passport reads its headers and writes its user. */
 function callAsRequest(metadata: Metadata): object {
-  const single = (name: string): string | undefined => {
-    const values = metadata.get(name);
-    // Two of them leave open which one counts.
-    return values.length === 1 ? String(values[0]) : values.length === 0 ? undefined : '';
-  };
   return {
-    headers: { authorization: single('authorization'), 'x-api-key': single('x-api-key') },
+    headers: headersOf(metadata),
     set user(principal: Principal) {
       keepPrincipal(metadata, principal);
     },

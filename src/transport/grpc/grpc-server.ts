@@ -4,7 +4,10 @@ import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { Injectable } from '@nestjs/common';
 import { ServerGrpc } from '@nestjs/microservices';
+import { Authenticator } from '../../auth/authenticator.js';
 import { Config } from '../../config/config.js';
+import { isLoopbackHost } from '../../config/loopback.js';
+import { earlyAuth } from './early-auth.js';
 import { GrpcHealth } from './grpc-health.js';
 import { GRPC_PACKAGE, serviceDefinition } from './service-definition.js';
 import { statusNames } from './status-names.js';
@@ -28,6 +31,7 @@ export class GrpcServer extends ServerGrpc {
   constructor(
     private readonly config: Config,
     private readonly health: GrpcHealth,
+    private readonly authenticator: Authenticator,
   ) {
     super({ package: GRPC_PACKAGE, packageDefinition: serviceDefinition() });
   }
@@ -41,7 +45,7 @@ export class GrpcServer extends ServerGrpc {
   /** @throws Error when the port is taken */
   override async createClient(): Promise<Server> {
     const server = new Server({
-      interceptors: [statusNames],
+      interceptors: [statusNames, earlyAuth(this.authenticator, isLoopbackHost(this.config.server.host))],
       'grpc.max_receive_message_length': this.config.grpc.maxReceiveBytes,
     });
     this.health.addTo(server);
