@@ -6,6 +6,7 @@ import { AppError } from '../../common/app-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { Config } from '../../config/config.js';
 import { HarnessService } from '../../harness/harness.service.js';
+import { Logger } from '../../observability/logger.js';
 import { RunsService } from '../../runs/runs.service.js';
 import type { Receipt, SubmitMessage } from '../../runs/runs.types.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
@@ -37,6 +38,7 @@ export class AdkRunSseController {
     private readonly streams: AdkRunStream,
     private readonly openStreams: OpenStreams,
     private readonly config: Config,
+    private readonly logger: Logger,
   ) {}
 
   /** All that can be refused with a status is refused before the first byte. */
@@ -67,7 +69,8 @@ export class AdkRunSseController {
     place: StreamPlace,
   ): Promise<void> {
     const { sessionId } = command;
-    const { runId } = await this.submit(principal, command, message);
+    const { action, runId, disposition } = await this.submit(principal, command, message);
+    this.logger.info('action accepted', { traceId: reply.request.id, action, sessionId, runId, disposition });
     if (runId === null) throw new Error('a message without a run');
     const run = await this.runs.observe(principal, { sessionId, runId, after: 0, stopAtInput: true });
     const hasLeft = await this.streams.write(reply, run, streaming, place);
