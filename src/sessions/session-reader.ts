@@ -70,7 +70,7 @@ export class SessionReader {
   /** In order of creation. */
   async listNamed(principal: Principal, appName: string, userId: string): Promise<readonly SessionView[]> {
     const rows = await this.database.query<Row>(
-      `${VIEW} WHERE s.tenant_id = ? AND s.app_name = ? AND s.user_id = ? AND s.status = 'open' ORDER BY s.id`,
+      `${VIEW} WHERE s.tenant_id = ? AND s.app_name = ? AND s.user_id = ? AND s.status = 'open' ORDER BY s.created_at, s.id`,
       [principal.tenantId, appName, userId],
     );
     const views = [];

@@ -54,8 +54,9 @@ export class CreateSessionsAndRuns1796000000000 implements MigrationInterface {
           }),
         ],
         indices: [
-          new TableIndex({ name: 'ix_sessions_reference', columnNames: ['tenant_id', 'client_reference'] }),
+          new TableIndex({ name: 'ix_sessions_reference', columnNames: ['tenant_id', 'client_reference', 'id'] }),
           new TableIndex({ name: 'ix_sessions_list', columnNames: ['tenant_id', 'id'] }),
+          new TableIndex({ name: 'ix_sessions_status', columnNames: ['status', 'id'] }),
         ],
       }),
     );
@@ -216,6 +217,7 @@ function runsTable(c: Columns): Table {
     uniques: [new TableUnique({ name: 'uq_runs_ord', columnNames: ['session_id', 'ord'] })],
     indices: [
       new TableIndex({ name: 'ix_runs_claim', columnNames: ['queue_state', 'priority', 'available_at', 'id'] }),
+      new TableIndex({ name: 'ix_runs_waiting', columnNames: ['queue_state', 'tenant_id'] }),
       new TableIndex({ name: 'ix_runs_lease', columnNames: ['status', 'lease_until'] }),
       new TableIndex({ name: 'ix_runs_list', columnNames: ['tenant_id', 'id'] }),
       new TableIndex({ name: 'ix_runs_kept', columnNames: ['events_kept', 'ended_at'] }),

@@ -8,6 +8,7 @@ import { CancelRunCommand } from './cancel-run.js';
 import { openSession } from './command-rows.js';
 
 const ROWS_AT_ONCE = 1000;
+const SESSIONS_AT_ONCE = 20;
 
 /**
  * Deletes sessions. Closing is one transaction: from then on nothing of the session can be read, and its ADK name
@@ -49,20 +50,31 @@ export class CloseSessionCommand implements OnApplicationShutdown {
     void this.eraseClosed();
   }
 
-  private async eraseClosed(): Promise<void> {
+  /** Erases what was closed and runs no more; never rejects. */
+  async eraseClosed(): Promise<void> {
     if (this.isErasing) return;
     this.isErasing = true;
     try {
-      const closed = await this.database.query<{ id: string; tenant_id: string }>(
-        `SELECT s.id, s.tenant_id FROM sessions s WHERE s.status = 'closed'
-         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_id = s.id AND r.status IN ('queued', 'running', 'waiting_input', 'cancelling')) LIMIT 20`,
-      );
-      for (const { id, tenant_id: tenantId } of closed) await this.erase(id, tenantId);
+      for (;;) {
+        const closed = await this.closedSessions();
+        for (const { id, tenant_id: tenantId } of closed) await this.erase(id, tenantId);
+        if (closed.length < SESSIONS_AT_ONCE) break;
+      }
     } catch (error) {
       this.logger.warn('closed sessions could not be erased yet', { error });
     } finally {
       this.isErasing = false;
     }
+  }
+
+  /** Closed sessions in which nothing runs any more. */
+  private closedSessions(): Promise<{ id: string; tenant_id: string }[]> {
+    return this.database.query(
+      `SELECT s.id, s.tenant_id FROM sessions s WHERE s.status = 'closed'
+       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_id = s.id AND r.status IN ('queued', 'running', 'waiting_input', 'cancelling'))
+       LIMIT ?`,
+      [SESSIONS_AT_ONCE],
+    );
   }
 
   private async erase(sessionId: string, tenantId: string): Promise<void> {

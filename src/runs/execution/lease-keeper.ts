@@ -43,7 +43,8 @@ export class LeaseKeeper {
     }, ms);
   }
 
-  private async renew(): Promise<void> {
+  /** Prolongs every lease that this process holds. */
+  async renew(): Promise<void> {
     for (const chunk of chunksOf(this.held.all(), AT_ONCE)) {
       await this.database.inTransaction(async (manager) => {
         const now = await this.database.nowMs(manager);
@@ -56,7 +57,8 @@ export class LeaseKeeper {
     }
   }
 
-  private async readFlags(): Promise<void> {
+  /** Looks once for signals. */
+  async readFlags(): Promise<void> {
     for (const chunk of chunksOf(this.held.all(), AT_ONCE)) {
       const rows = await this.database.query<{ id: string; epoch: number; cancel_requested_at: number | null }>(
         `SELECT id, epoch, cancel_requested_at FROM runs WHERE id IN (${chunk.map(() => '?').join(', ')})`,

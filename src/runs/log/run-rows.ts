@@ -94,11 +94,11 @@ function endColumns(end: LoggedEvent): RunChanges {
 
 /** Head of line: the oldest waiting run of the session may be claimed now, unless another one still has the session. */
 async function promoteNext(manager: EntityManager, ended: Run): Promise<void> {
-  const active = await manager.query<unknown[]>('SELECT id FROM runs WHERE active_session_id = ?', [ended.sessionId]);
-  if (active.length > 0) return;
-  const rows = await manager.query<{ id: string }[]>(
-    "SELECT id FROM runs WHERE session_id = ? AND status = 'queued' AND id <> ? ORDER BY priority, ord LIMIT 1",
+  const rows = await manager.query<{ id: string; active_session_id: string | null }[]>(
+    `SELECT id, active_session_id FROM runs WHERE session_id = ? AND status IN ('queued', 'running', 'waiting_input', 'cancelling') AND id <> ?
+     ORDER BY CASE WHEN active_session_id IS NULL THEN 1 ELSE 0 END, priority, ord LIMIT 1`,
     [ended.sessionId, ended.id],
   );
-  if (rows[0] !== undefined) await updateRun(manager, rows[0].id, { queue_state: 'ready' });
+  const next = rows[0];
+  if (next?.active_session_id === null) await updateRun(manager, next.id, { queue_state: 'ready' });
 }

@@ -60,7 +60,7 @@ export class RunReader {
       [principal.tenantId, sessionId],
     );
     const rows = await this.database.query<EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM run_events WHERE tenant_id = ? AND session_id = ? AND type <> 'reason_delta' ORDER BY run_ord, seq`,
+      "SELECT e.* FROM runs r JOIN run_events e ON e.run_id = r.id WHERE r.tenant_id = ? AND r.session_id = ? AND e.type <> 'reason_delta' ORDER BY r.ord, e.seq",
       [principal.tenantId, sessionId],
     );
     const events = new Map<string, LoggedEvent[]>();
