@@ -13,6 +13,9 @@ import { listen, type RunningServer } from './http-server.js';
 import { ServerState } from './server-state.js';
 import { checkDatabase, checkMachine, type Check } from './start-up-checks.js';
 
+/** How long the doors and the database may take to close once the runs were handed back, milliseconds. */
+const STOP_MARGIN_MS = 8000;
+
 /** `npm start`: checks, migrates, listens, works, until a signal ends it. */
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig();
@@ -22,7 +25,7 @@ export async function serve(): Promise<void> {
   const logger = server.app.get(Logger);
   for (const warning of warnings) logger.warn(warning);
   process.on('unhandledRejection', (error) => logger.error('a promise was rejected and nobody looked', { error }));
-  endOnSignal(server, state, logger);
+  endOnSignal(server, state, logger, config.server.shutdownMs);
   await announce(config, database, server);
   state.ready();
 }
@@ -113,14 +116,22 @@ async function announce(config: Config, database: Database, { app, http, grpc }:
   });
 }
 
-/** The first signal stops gracefully; a second one ends at once, and nothing committed is lost. */
-function endOnSignal({ app }: RunningServer, state: ServerState, logger: Logger): void {
+/**
+ * The first signal stops gracefully; a second one ends at once, and nothing committed is lost. A stop that hangs is
+ * ended too.
+ */
+function endOnSignal({ app }: RunningServer, state: ServerState, logger: Logger, shutdownMs: number): void {
   let isStopping = false;
   const stop = (signal: string): void => {
     if (isStopping) process.exit(1);
     isStopping = true;
     state.draining();
     logger.info('stopping', { signal });
+    const limitMs = shutdownMs + STOP_MARGIN_MS;
+    setTimeout(() => {
+      logger.error('the stop took too long', { limitMs });
+      process.exit(1);
+    }, limitMs).unref();
     app.close().then(
       () => process.exit(0),
       (error: unknown) => {

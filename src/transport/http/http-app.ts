@@ -22,6 +22,8 @@ declare module 'fastify' {
 
 /** Head of a request must arrive within this time, milliseconds. */
 const HEADERS_TIMEOUT_MS = 15_000;
+/** How long answers that are under way may take when the server closes, milliseconds. */
+const CLOSE_GRACE_MS = 1000;
 const MAX_PATH_PARAMETER = 1024;
 
 /**
@@ -74,6 +76,7 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
   await app.register(multipart, {
     limits: { fileSize: config.vision.maxImageBytes, files: 1, parts: 10, fieldSize: 64 * 1024 },
   });
+  endStragglers(app);
   addSecurityHeaders(app);
   allowOrigins(fastify, config.http.allowOrigins);
   const server = app.getHttpServer();
@@ -81,6 +84,22 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
     deferContinue(request);
     server.emit('request', request, response);
   });
+}
+
+/**
+ * Cuts the connections that are left when the server closes: a body that does not come, half a head, silence. Node
+ * waits for them without limit, and stops to enforce its own time-outs once it closes.
+ */
+function endStragglers(app: NestFastifyApplication): void {
+  const server = app.getHttpServer();
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('preClose', (done) => {
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+      server.once('close', () => clearTimeout(timer));
+      done();
+    });
 }
 
 function addSecurityHeaders(app: NestFastifyApplication): void {
