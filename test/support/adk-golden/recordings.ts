@@ -30,7 +30,7 @@ export interface Recording {
   readonly needs?: string;
   /** Long prose of the peer was cut out: `<…>` stands for any text. */
   readonly masked?: boolean;
-  /** Timing decides what the peer sent. */
+  /** Timing decides what was sent: judged by assertions of its own. */
   readonly racing?: boolean;
   readonly setup?: readonly RecordedRequest[];
   readonly request: RecordedRequest;
@@ -53,15 +53,3 @@ export const readArea = (area: string): readonly Recording[] =>
 /** Cases that wait for a feature: case id → feature. */
 export const readNotYet = (): Readonly<Record<string, string>> =>
   readJson('not-yet.json') as Readonly<Record<string, string>>;
-
-/** What this server answers where a deviation covers a case: the parts that differ from the recording. */
-export interface OwnAnswer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly frames?: readonly string[];
-  readonly stored?: readonly StoredBody[];
-}
-
-export const readOwnAnswers = (): Readonly<Record<string, OwnAnswer>> =>
-  readJson('golden/own-answers.json') as Readonly<Record<string, OwnAnswer>>;
