@@ -136,9 +136,11 @@ class ObserverFuzz {
     const isLost = this.random.chance(0.6);
     await this.write(lease, 10 + this.random.below(40));
     if (!isLost) {
+      const goOn = this.log.stall(lease.runId);
       this.crowd(lease.runId);
-      await sleep(this.random.below(4));
+      await sleep(2 + this.random.below(4));
       await finish(this.core, lease);
+      goOn();
       this.over.add(lease.runId);
       return;
     }

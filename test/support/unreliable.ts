@@ -49,12 +49,23 @@ export class UnreliableHints extends RunHints {
 export class SlowLog extends EventLog {
   /** Reads under way. */
   pending = 0;
+  private readonly stalled = new Map<string, Promise<void>>();
 
   constructor(
     private readonly log: EventLog,
     private readonly random: Random,
   ) {
     super();
+  }
+
+  /** From now on reads of the run look at once and answer only when the returned function is called. */
+  stall(runId: string): () => void {
+    let goOn = (): void => undefined;
+    this.stalled.set(runId, new Promise((resolve) => (goOn = resolve)));
+    return () => {
+      this.stalled.delete(runId);
+      goOn();
+    };
   }
 
   append(lease: Lease, event: HarnessEvent): Promise<void> {
@@ -68,8 +79,10 @@ export class SlowLog extends EventLog {
   async read(runId: string, after: number, limit: number): Promise<readonly LoggedEvent[]> {
     this.pending += 1;
     try {
-      if (this.random.chance(0.3)) await sleep(this.random.below(5));
+      const stalled = this.stalled.get(runId);
+      if (stalled === undefined && this.random.chance(0.3)) await sleep(this.random.below(5));
       const events = await this.log.read(runId, after, limit);
+      await stalled;
       if (this.random.chance(0.5)) await sleep(this.random.below(10));
       return events;
     } finally {
