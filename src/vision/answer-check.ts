@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** An answer that fits, or one sentence that tells the model what to mend. */
+/** An answer that fits, or what is wrong with it, for the model: a clause without a full stop. */
 export type AnswerCheckResult<Data> =
   { readonly ok: true; readonly data: Data } | { readonly ok: false; readonly problem: string };
 

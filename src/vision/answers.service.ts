@@ -5,7 +5,7 @@ import type { RunResult } from '../events/values.js';
 import type { AnswerCheck } from '../harness/ports/answer-check.js';
 import type { AnswerCheckResult } from './answer-check.js';
 import { checkResponseSchema, checkSchemaResult } from './schema-result.js';
-import { renderResultInstructions } from './vision-prompt.js';
+import { renderResultInstructions } from './result-instructions.js';
 import { checkVisionResult } from './vision-result.js';
 
 /** What a run's answer must look like, and how it becomes the run's result (contract runs §2.4). */

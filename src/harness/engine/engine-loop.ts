@@ -109,7 +109,7 @@ export class EngineLoop {
     if (problem === undefined) return this.end('completed', text);
     if (this.isCorrected) return this.end('invalid_result', this.texts.invalidResult, { problem });
     this.isCorrected = true;
-    this.ask(problem);
+    this.ask(this.texts.askToMend(problem));
     return undefined;
   }
 

@@ -6,6 +6,8 @@ export interface EngineTexts {
   readonly emptyAnswer: string;
   /** The user message that follows an empty answer. */
   readonly askAgain: string;
+  /** The user message that follows an answer of the wrong form. */
+  askToMend(problem: string): string;
   readonly invalidResult: string;
   readonly modelLacksVision: string;
   providerFailed(error: ProviderError): string;
@@ -33,6 +35,8 @@ const ENGLISH: EngineTexts = {
   maxTurns: (limit) => `the run reached its limit of ${limit} model turns`,
   emptyAnswer: 'the model gave no answer',
   askAgain: 'Your last answer was empty. Please answer the request, or call a tool.',
+  askToMend: (problem) =>
+    `Your last answer does not have the required form: ${problem}. Send the whole answer again, corrected, and nothing else.`,
   invalidResult: 'the answer of the model does not have the required form',
   modelLacksVision: 'the model in use cannot read pictures',
   providerFailed: ({ fault, options, message }) => {
@@ -45,6 +49,7 @@ const CHINESE: EngineTexts = {
   maxTurns: (limit) => `本次运行已达到 ${limit} 轮模型调用的上限`,
   emptyAnswer: '模型没有给出回答',
   askAgain: '你上一次的回答是空的。请回答用户的请求，或调用工具。',
+  askToMend: (problem) => `你上一次的回答不符合要求的格式：${problem}。请改正后重新发送完整的回答，不要写其他内容。`,
   invalidResult: '模型的回答不符合要求的格式',
   modelLacksVision: '当前模型无法读取图片',
   providerFailed: ({ fault, options, message }) => {
@@ -53,6 +58,7 @@ const CHINESE: EngineTexts = {
   },
 };
 
+/** The sentences in the language of a run. */
 export function engineTexts(language: 'zh' | 'en'): EngineTexts {
   return language === 'zh' ? CHINESE : ENGLISH;
 }

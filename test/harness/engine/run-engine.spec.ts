@@ -230,7 +230,12 @@ describe('runEngine', () => {
       assertGrammar(events, { end: 'complete' });
       expect(model.requests[1]!.messages.slice(1)).toEqual([
         { role: 'assistant', text: 'bad', toolCalls: [], runId: 'r1' },
-        { ...userMessage('"bad" is bad'), fromHarness: true },
+        {
+          ...userMessage(
+            'Your last answer does not have the required form: "bad" is bad. Send the whole answer again, corrected, and nothing else.',
+          ),
+          fromHarness: true,
+        },
       ]);
       expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'good' });
     });
