@@ -26,6 +26,7 @@ import { DeleteSessionDto, GetRunDto, GetSessionDto, ListSessionsDto, ObserveDto
 import { GrpcErrorFilter } from './grpc.errors.js';
 import { checked, toCommand, toCreateSession, toOnDisconnect } from './grpc.requests.js';
 import { toProtoPage, toProtoReceipt, toProtoSession, toProtoSessionList, toProtoSnapshot } from './grpc.responses.js';
+import { OpenStreams } from '../http/open-streams.js';
 import { ACTION_ACCEPTED, receiptFacts } from '../run-payload/receipt-facts.js';
 import { RunStreams } from './run-streams.js';
 import { GRPC_SERVICE } from './service-definition.js';
@@ -42,6 +43,7 @@ export class GrpcController {
     private readonly sessions: SessionsService,
     private readonly runs: RunsService,
     private readonly streams: RunStreams,
+    private readonly openStreams: OpenStreams,
     private readonly config: Config,
     private readonly logger: Logger,
   ) {}
@@ -118,7 +120,8 @@ export class GrpcController {
     const query = { sessionId: session_id, runId: run_id, cursor: Number(after_seq), limit, waitMs: wait_ms };
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort());
-    return toProtoPage(await this.runs.page(principalOf(metadata), query, gone.signal));
+    const signal = AbortSignal.any([gone.signal, this.openStreams.stopping]);
+    return toProtoPage(await this.runs.page(principalOf(metadata), query, signal));
   }
 
   @GrpcMethod(GRPC_SERVICE)

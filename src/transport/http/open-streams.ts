@@ -44,6 +44,11 @@ export class OpenStreams implements BeforeApplicationShutdown {
     return this.open;
   }
 
+  /** Aborts when the server stops; also what waits without a stream, as a long poll does, ends then. */
+  get stopping(): AbortSignal {
+    return this.shutdown.signal;
+  }
+
   /** True once the process stops and takes no new stream. */
   get isClosing(): boolean {
     return this.shutdown.signal.aborted;

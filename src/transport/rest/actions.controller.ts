@@ -89,7 +89,8 @@ export class ActionsController {
 
   private async pollRun(call: Call, dto: ObserveActionDto): Promise<JsonObject> {
     const asked = { sessionId: dto.session_id, runId: dto.run_id, ...pageFrom({}), cursor: dto.cursor ?? 0 };
-    return toPage(await this.runs.page(call.principal, asked, whileConnected(call.reply)));
+    const signal = whileConnected(call.reply, this.openStreams.stopping);
+    return toPage(await this.runs.page(call.principal, asked, signal));
   }
 
   private async streamRun(call: Call, dto: ObserveActionDto): Promise<void> {

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 
-/** A signal that aborts when the client goes away before it has its answer. */
-export function whileConnected(reply: FastifyReply): AbortSignal {
-  const abort = new AbortController();
+/** A signal that aborts when the client goes away before it has its answer, or when the server stops. */
+export function whileConnected(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const gone = new AbortController();
   const { raw } = reply;
-  if (raw.destroyed) abort.abort();
+  if (raw.destroyed) gone.abort();
   raw.once('close', () => {
-    if (!raw.writableFinished) abort.abort();
+    if (!raw.writableFinished) gone.abort();
   });
-  return abort.signal;
+  return AbortSignal.any([gone.signal, stopping]);
 }

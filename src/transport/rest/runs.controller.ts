@@ -31,7 +31,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
     const asked = { sessionId: sid, runId: rid, ...pageFrom(query) };
-    return toPage(await this.runs.page(principal, asked, whileConnected(reply)));
+    return toPage(await this.runs.page(principal, asked, whileConnected(reply, this.openStreams.stopping)));
   }
 
   @Get('events')

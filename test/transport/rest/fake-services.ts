@@ -131,7 +131,7 @@ export class FakeServices {
       this.note('observe', principal, query);
       return { run: RUN, isOver: query.after >= 26, events: (signal) => this.stream(query, signal) };
     },
-    page: async (principal: Principal, query: { cursor: number; limit: number }) => {
+    page: async (principal: Principal, query: { cursor: number; limit: number }, _signal: AbortSignal) => {
       this.note('page', principal, query);
       const events = EXAMPLE_EVENTS.slice(query.cursor, query.cursor + query.limit);
       const nextCursor = events.at(-1)?.seq ?? query.cursor;
