@@ -14,7 +14,10 @@ function exitCodeOf(error: unknown): number {
   return [error, (error as Error).cause].some((one) => NO_SERVICE.test(codeOf(one))) ? 69 : 1;
 }
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '');
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+}
 
 const COMMANDS: Readonly<Record<string, () => Promise<void>>> = { serve, migrate, doctor };
 

@@ -1,3 +1,5 @@
+import { AppError } from '../common/app-error.js';
+
 interface DriverError {
   readonly errno?: number;
   readonly code?: string;
@@ -37,4 +39,17 @@ export function isRefused(error: unknown): boolean {
   const { errno, code, fatal } = driverErrorOf(error);
   if (code === undefined) return errno === undefined;
   return code.startsWith('SQLITE_') || (errno !== undefined && errno > 0 && fatal !== true);
+}
+
+const RETRY_AFTER_MS = 1000;
+const CONNECTION_FAULT = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|PROTOCOL_CONNECTION_LOST)/;
+
+/** The error as callers get it: a database that cannot be reached is `STORE_UNAVAILABLE`, anything else stays. */
+export function withStoreFault(error: unknown): unknown {
+  const { code, fatal } = driverErrorOf(error);
+  if (fatal !== true && !CONNECTION_FAULT.test(String(code ?? ''))) return error;
+  return new AppError('STORE_UNAVAILABLE', 'the database does not answer', {
+    retryAfterMs: RETRY_AFTER_MS,
+    cause: error,
+  });
 }

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import type { DatabaseKind } from './columns.js';
-import { isRepeatable } from './database-errors.js';
+import { isRepeatable, withStoreFault } from './database-errors.js';
 import {
   mysqlPool,
   setSessionVariables,
@@ -81,15 +81,28 @@ export class Database {
    * Runs the work in one transaction. Nothing in it may await anything but the database, and it never calls
    * this again: pass the manager on.
    * @param lane `command` (default) goes before `batch`
+   * @throws AppError `STORE_UNAVAILABLE` when the database cannot be reached: nobody knows then what it kept
    */
-  inTransaction<T>(work: (manager: EntityManager) => Promise<T>, lane: Lane = 'command'): Promise<T> {
-    return this.gate(work, lane);
+  async inTransaction<T>(work: (manager: EntityManager) => Promise<T>, lane: Lane = 'command'): Promise<T> {
+    try {
+      return await this.gate(work, lane);
+    } catch (error) {
+      throw withStoreFault(error);
+    }
   }
 
-  /** Reads committed rows outside a transaction; `?` placeholders on every database. */
-  query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    if (this.reader === undefined) return this.gate((manager) => manager.query<Row[]>(sql, [...parameters]));
-    return this.reader.query<Row[]>(sql, [...parameters]);
+  /**
+   * Reads committed rows outside a transaction; `?` placeholders on every database.
+   * @throws AppError `STORE_UNAVAILABLE` when the database cannot be reached
+   */
+  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const { reader } = this;
+    if (reader === undefined) return this.inTransaction((manager) => manager.query<Row[]>(sql, [...parameters]));
+    try {
+      return await reader.query<Row[]>(sql, [...parameters]);
+    } catch (error) {
+      throw withStoreFault(error);
+    }
   }
 
   /** ` FOR UPDATE` where the database has row locks. */

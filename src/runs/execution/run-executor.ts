@@ -145,6 +145,7 @@ function failureOf(
     const message = `the run did not end within ${maxExecMs} ms of execution`;
     return { code: 'BUDGET_EXCEEDED', message, limit: 'runs.maxExecMs' };
   }
-  if (error instanceof AppError && error.reason !== 'INTERNAL') return { code: error.reason, message: error.message };
+  const isOfTheServer = error instanceof AppError && ['INTERNAL', 'STORE_UNAVAILABLE'].includes(error.reason);
+  if (error instanceof AppError && !isOfTheServer) return { code: error.reason, message: error.message };
   return { code: 'AGENT_ERROR', message: `internal error, run ${runId}` };
 }

@@ -46,10 +46,11 @@ export class GrpcErrorFilter implements RpcExceptionFilter<unknown> {
 
   catch(error: unknown, host: ArgumentsHost): Observable<never> {
     const failure = AppError.from(error);
-    if (failure.reason === 'INTERNAL') {
+    const { reason } = failure;
+    if (reason === 'INTERNAL' || reason === 'STORE_UNAVAILABLE') {
       const call = host.getArgByIndex<ServerUnaryCall<unknown, unknown> | undefined>(2);
       const traceId = traceIdFrom(call?.metadata.get('traceparent')[0]);
-      this.logger.error('call failed', { traceId, method: call?.getPath(), error });
+      this.logger[reason === 'INTERNAL' ? 'error' : 'warn']('call failed', { traceId, method: call?.getPath(), error });
     }
     return throwError(() => toGrpcFailure(failure));
   }

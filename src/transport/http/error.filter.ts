@@ -27,9 +27,9 @@ export class ErrorFilter implements ExceptionFilter {
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const path = pathOf(request);
     const failure = this.withRoute(toAppError(error), request, path);
-    if (failure.reason === 'INTERNAL') {
-      this.logger.error('request failed', { traceId: request.id, method: request.method, path, error });
-    }
+    const facts = { traceId: request.id, method: request.method, path, error };
+    if (failure.reason === 'INTERNAL') this.logger.error('request failed', facts);
+    if (failure.reason === 'STORE_UNAVAILABLE') this.logger.warn('request found no database', facts);
     if (reply.raw.headersSent || reply.raw.destroyed) {
       reply.raw.destroy();
       return;
