@@ -68,7 +68,7 @@ export class HarnessService {
       attempt: input.attempt,
       system: [agent.systemPrompt, input.answerInstructions ?? ''].filter((text) => text !== '').join('\n\n'),
       language,
-      messages: model.acceptsPictures ? input.messages : withoutOldPictures(input.messages),
+      messages: input.messages,
       turnsTaken: input.turnsTaken,
       ...(input.openCalls === undefined ? {} : { openCalls: input.openCalls }),
       model,
@@ -98,15 +98,6 @@ export class HarnessService {
       retryBaseMs: RETRY_BASE_MS,
     };
   }
-}
-
-/** For a model that sees no pictures: those of earlier messages are left out, only a new one ends the run. */
-function withoutOldPictures(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  const newest = messages.findLastIndex((message) => message.role === 'user');
-  return messages.map((message, index) => {
-    if (message.role !== 'user' || index === newest) return message;
-    return { ...message, parts: message.parts.filter((part) => part.kind !== 'image') };
-  });
 }
 
 /** The text that the `script` model takes as its script. */

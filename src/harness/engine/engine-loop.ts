@@ -8,6 +8,7 @@ import type { EngineInput } from './engine-input.js';
 import { engineTexts, type EngineTexts } from './engine-texts.js';
 import { EventFactory } from './event-factory.js';
 import { Reasoning, type ReasonOutcome } from './reason.js';
+import { hasPicture, withoutOldPictures } from './run-messages.js';
 import { TokenMeter } from './token-meter.js';
 
 type RunEnd = EventOf<'run_end'>;
@@ -22,7 +23,7 @@ export class EngineLoop {
   private readonly events: EventFactory;
   private readonly texts: EngineTexts;
   private readonly meter: TokenMeter;
-  private readonly messages: ChatMessage[];
+  private messages: ChatMessage[];
   private turns: number;
   private turnLimit: number;
   private emptyAnswers = 0;
@@ -36,7 +37,7 @@ export class EngineLoop {
     this.events = new EventFactory(input);
     this.texts = engineTexts(input.language);
     this.meter = new TokenMeter(input.clock.nowMs());
-    this.messages = [...input.messages];
+    this.messages = input.model.acceptsPictures ? [...input.messages] : withoutOldPictures(input.messages, input.runId);
     this.turns = input.turnsTaken;
     this.turnLimit = input.limits.maxTurns;
   }
@@ -73,7 +74,11 @@ export class EngineLoop {
     }
     this.turns += 1;
     const outcome = yield* new Reasoning(this.input, this.request(), this.events, this.signal).run();
-    if (outcome.kind === 'failed') return this.endFailed(outcome);
+    if (outcome.kind === 'failed') {
+      if (!this.leavesOutOldPictures(outcome)) return this.endFailed(outcome);
+      if (outcome.close !== undefined) yield outcome.close();
+      return undefined;
+    }
     if (outcome.usage !== undefined) this.meter.add(outcome.usage);
     if (outcome.toolCalls.length === 0) return this.judge(outcome);
     this.emptyAnswers = 0;
@@ -113,11 +118,20 @@ export class EngineLoop {
     return undefined;
   }
 
+  /** A provider may refuse pictures that an earlier run had: without them it is asked once more. */
+  private leavesOutOldPictures({ error }: Failed): boolean {
+    if (error.fault !== 'no_pictures') return false;
+    const before = this.messages.filter(hasPicture).length;
+    this.messages = withoutOldPictures(this.messages, this.input.runId);
+    return this.messages.filter(hasPicture).length < before;
+  }
+
   private endFailed({ error, text, thinking, close }: Failed): RunEnd {
     this.openReason = close;
     if (!isBlank(text)) this.remember(text, { thinking, toolCalls: [] });
     const { status } = error.options;
-    const meta = { reason: 'PROVIDER_ERROR', fault: error.fault, ...(status !== undefined && { status }) };
+    const reason = error.fault === 'no_pictures' ? 'MODEL_LACKS_VISION' : 'PROVIDER_ERROR';
+    const meta = { reason, fault: error.fault, ...(status !== undefined && { status }) };
     return this.end('provider_error', this.texts.providerFailed(error), meta);
   }
 
@@ -155,7 +169,3 @@ export class EngineLoop {
 }
 
 const isBlank = (text: string): boolean => text.trim() === '';
-
-function hasPicture(message: ChatMessage): boolean {
-  return message.role === 'user' && message.parts.some((part) => part.kind === 'image');
-}

@@ -20,6 +20,7 @@ const ENGLISH_FAULTS: FaultTexts = {
   timeout: 'the model did not answer in time',
   cut: "the model's answer was cut off",
   overflow: 'the conversation is too long for the model',
+  no_pictures: 'the model in use cannot read pictures',
   bad_frame: 'the model sent an unreadable answer',
 };
 
@@ -28,6 +29,7 @@ const CHINESE_FAULTS: FaultTexts = {
   timeout: '模型未能及时作答',
   cut: '模型的回答被中断',
   overflow: '对话内容超出了模型的长度上限',
+  no_pictures: '当前模型无法读取图片',
   bad_frame: '模型返回了无法识别的内容',
 };
 
@@ -38,7 +40,7 @@ const ENGLISH: EngineTexts = {
   askToMend: (problem) =>
     `Your last answer does not have the required form: ${problem}. Send the whole answer again, corrected, and nothing else.`,
   invalidResult: 'the answer of the model does not have the required form',
-  modelLacksVision: 'the model in use cannot read pictures',
+  modelLacksVision: ENGLISH_FAULTS.no_pictures,
   providerFailed: ({ fault, options, message }) => {
     if (fault === 'http') return options.status === undefined ? message : `the model answered ${options.status}`;
     return fault === 'other' ? message : ENGLISH_FAULTS[fault];
@@ -51,7 +53,7 @@ const CHINESE: EngineTexts = {
   askAgain: '你上一次的回答是空的。请回答用户的请求，或调用工具。',
   askToMend: (problem) => `你上一次的回答不符合要求的格式：${problem}。请改正后重新发送完整的回答，不要写其他内容。`,
   invalidResult: '模型的回答不符合要求的格式',
-  modelLacksVision: '当前模型无法读取图片',
+  modelLacksVision: CHINESE_FAULTS.no_pictures,
   providerFailed: ({ fault, options, message }) => {
     if (fault === 'http') return options.status === undefined ? message : `模型服务返回 ${options.status}`;
     return fault === 'other' ? message : CHINESE_FAULTS[fault];

@@ -108,7 +108,9 @@ export abstract class ChatModel {
   abstract stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
 
-export type ProviderFault = 'http' | 'connection' | 'timeout' | 'cut' | 'overflow' | 'bad_frame' | 'other';
+/** What went wrong; `no_pictures`: the provider refused the request for its pictures. */
+export type ProviderFault =
+  'http' | 'connection' | 'timeout' | 'cut' | 'overflow' | 'no_pictures' | 'bad_frame' | 'other';
 
 /** A failing provider. `message` is safe for clients: no provider body, no host. */
 export class ProviderError extends Error {

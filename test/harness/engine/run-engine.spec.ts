@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatPart } from '../../../src/harness/ports/chat-model.port.js';
+import type { ChatMessage } from '../../../src/harness/ports/chat-model.port.js';
 import {
   anEngineInput,
   FakeTool,
@@ -187,26 +187,6 @@ describe('runEngine', () => {
       assertGrammar(events, { end: 'complete' });
       expect(the(events, 'reason_end').text).toBe('');
       expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'it is 4' });
-    });
-
-    it('refuses pictures for a model without eyes, before any model call', async () => {
-      const picture: ChatPart = {
-        kind: 'image',
-        index: 0,
-        sha256: 'ab',
-        mimeType: 'image/png',
-        width: 1,
-        height: 1,
-        load: () => Promise.reject(new Error('must not be loaded')),
-      };
-      const model = new ScriptedChatModel([say('x')], false);
-      const { events } = await record(anEngineInput(model, { messages: [{ role: 'user', parts: [picture] }] }));
-      expect(typesOf(events)).toEqual(['run_start', 'run_end']);
-      expect(the(events, 'run_end')).toMatchObject({
-        reason: 'provider_error',
-        meta: { reason: 'MODEL_LACKS_VISION' },
-      });
-      expect(model.requests).toHaveLength(0);
     });
 
     it('throws what is no fault of the provider, without a run_end', async () => {

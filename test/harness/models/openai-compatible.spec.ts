@@ -497,9 +497,21 @@ describe('OpenAiCompatibleModel', () => {
       expect(faultOf(inStream)).toEqual({ fault: 'overflow', retryable: false });
     });
 
-    it('a 500 that says the model has no eyes is not tried again', async () => {
-      const heard = await hear(errorReply(500, 'image input is not supported'));
-      expect(faultOf(heard)).toEqual({ fault: 'http', status: 500, retryable: false });
+    it.each([
+      [500, 'image input is not supported - hint: you may need to provide the mmproj'],
+      [400, 'messages[1]: unknown variant `image_url`, expected `text`'],
+      [400, 'At most 0 image(s) may be provided in one request.'],
+      [404, 'No endpoints found that support image input'],
+      [400, 'Invalid content type. image_url is only supported by certain models.'],
+    ])('a model without eyes is told from other faults: %i %s', async (status, message) => {
+      const refusal = { fault: 'no_pictures', retryable: false };
+      expect(faultOf(await hear(errorReply(status, message)))).toEqual({ ...refusal, status });
+      expect(faultOf(await hear(steps(frame({ error: { message } }))))).toEqual(refusal);
+    });
+
+    it('a picture type that a model does not read is no sign of missing eyes', async () => {
+      const heard = await hear(errorReply(400, 'this model does not support image/avif'));
+      expect(faultOf(heard)).toEqual({ fault: 'http', status: 400, retryable: false });
     });
 
     it.each([

@@ -1,3 +1,4 @@
+import { beginOfRun } from '../../engine/run-messages.js';
 import type { ChatMessage, ChatPart, ChatRequest } from '../../ports/chat-model.port.js';
 
 export type PicturePart = Extract<ChatPart, { kind: 'image' }>;
@@ -27,10 +28,7 @@ const isUser = (message: ChatMessage): message is UserMessage =>
 
 /** Finds the newest text and the pictures that it is about. */
 export function conversationOf(request: ChatRequest): Conversation {
-  const lastOfOthers = request.messages.findLastIndex(
-    (message) => message.role === 'assistant' && message.runId !== request.runId,
-  );
-  const ofThisRun = request.messages.slice(lastOfOthers + 1).filter(isUser);
+  const ofThisRun = request.messages.slice(beginOfRun(request.messages, request.runId)).filter(isUser);
   const texts = (ofThisRun.at(-1)?.parts ?? []).flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const own = picturesOf(ofThisRun);
   if (own.length > 0) return { text: texts.join('\n'), pictures: own, areOfThisRun: true };

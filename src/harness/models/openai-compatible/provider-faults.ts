@@ -4,8 +4,9 @@ import { ProviderError } from '../../ports/chat-model.port.js';
 const OVERFLOW =
   /prompt is too long|context.length|context_length_exceeded|maximum context|maximum input length|too many tokens|input_too_long|request_too_large|context window/i;
 
-/** Servers without a picture encoder answer 500; asking again would not help. */
-const NO_PICTURES = /image input is not supported|does not support images?/i;
+/** What servers write whose model reads no pictures; some of them answer 500. */
+const NO_PICTURES =
+  /image input is not supported|does not support images?\b(?!\/)|support image input|required for image input|not a multimodal model|at most 0 image|image_url is only supported by|unknown variant .{0,2}image_url/i;
 
 /** Longest error body that is looked at, bytes. */
 export const MAX_ERROR_BYTES = 65_536;
@@ -16,10 +17,11 @@ export const MAX_ERROR_BYTES = 65_536;
  */
 export function httpError(status: number, headers: Record<string, unknown>, body: string): ProviderError {
   if (OVERFLOW.test(body)) return overflow(status);
+  if (NO_PICTURES.test(body)) return noPictures(status);
   const retryAfterMs = retryAfter(headers);
   return new ProviderError(`the model answered ${status}`, 'http', {
     status,
-    retryable: isRetryable(status) && !NO_PICTURES.test(body),
+    retryable: isRetryable(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
@@ -29,6 +31,7 @@ export function reportedError(error: unknown): ProviderError {
   const text = JSON.stringify(error);
   const status = statusOf(error);
   if (OVERFLOW.test(text)) return overflow(status);
+  if (NO_PICTURES.test(text)) return noPictures(status);
   if (status !== undefined) {
     return new ProviderError(`the model answered ${status}`, 'http', { status, retryable: isRetryable(status) });
   }
@@ -37,6 +40,12 @@ export function reportedError(error: unknown): ProviderError {
 
 const overflow = (status: number | undefined): ProviderError =>
   new ProviderError('the conversation is too long for the model', 'overflow', {
+    ...(status !== undefined && { status }),
+    retryable: false,
+  });
+
+const noPictures = (status: number | undefined): ProviderError =>
+  new ProviderError('the model in use cannot read pictures', 'no_pictures', {
     ...(status !== undefined && { status }),
     retryable: false,
   });
