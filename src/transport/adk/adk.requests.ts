@@ -1,11 +1,11 @@
 import { AppError } from '../../common/app-error.js';
-import { idProblem } from '../../common/id-rules.js';
 import { isJsonObject, type Json, type JsonObject } from '../../common/json.js';
 import type { MessagePart, OnDisconnect } from '../../runs/runs.types.js';
 import type { Part } from './content.dto.js';
 import { AdkRefusal } from './adk-refusal.js';
 import type { HarnessOverrides, RunSseRequest } from './run-sse.dto.js';
 import type { CreateSessionRequest } from './session.dto.js';
+import { segmentProblem } from './id.rules.js';
 import { refuse, toIssue, valueError, type Fault } from './validation/issue.js';
 import { originOf, spelled, toWire } from './validation/read-model.js';
 import { echo } from './validation/validate.js';
@@ -170,9 +170,9 @@ export function toSessionId(request: CreateSessionRequest): string | undefined {
   const property = typeof request.sessionId === 'string' ? 'sessionId' : 'id';
   const id = (request[property] ?? '').trim();
   if (id === '') return undefined;
-  const problem = /[/\\]/.test(id) ? 'must not contain slashes' : idProblem('session', id);
-  if (problem === undefined) return id;
-  throw refusal(valueError(`a session id ${problem}`), ['body', spelled(request, property)], rawOf(request, property));
+  const fault = segmentProblem('session', id);
+  if (fault === undefined) return id;
+  throw refusal(fault, ['body', spelled(request, property)], rawOf(request, property));
 }
 
 /** The state of the old creation route: the body itself, or its `state` when it holds nothing else. */

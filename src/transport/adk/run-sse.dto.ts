@@ -1,4 +1,5 @@
 import { Content } from './content.dto.js';
+import { sessionId, userId } from './id.rules.js';
 import { endpoint, secretLine, servers } from './mcp-server.rules.js';
 import { flag, literal, map, positive, text } from './validation/kinds.js';
 import { Closed, Field, Nested, NestedList } from './validation/model.js';
@@ -28,8 +29,8 @@ export class HarnessOverrides {
 /** Body of `POST /run_sse`. The order of the fields is the order of its issues. */
 export class RunSseRequest {
   @Field(text, { required: true, nullable: true, missingAs: 'app_name' }) appName!: string | null;
-  @Field(text, { required: true }) userId!: string;
-  @Field(text, { required: true }) sessionId!: string;
+  @Field(userId, { required: true }) userId!: string;
+  @Field(sessionId, { required: true }) sessionId!: string;
   @Nested(() => Content) newMessage?: Content | null;
   @Field(flag, { nullable: false }) streaming?: boolean;
   @Field(map) stateDelta?: object | null;

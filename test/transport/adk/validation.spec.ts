@@ -120,6 +120,20 @@ describe('validateBody', () => {
     );
   });
 
+  it.each([
+    ['user_id', 'a/b', 'a user id must not contain slashes'],
+    ['user_id', 'x'.repeat(257), 'a user id must have at most 256 characters'],
+    ['session_id', 'a\\b', 'a session id must not contain slashes'],
+    ['session_id', 'a\u0000b', 'a session id must not contain control characters'],
+    ['session_id', 'x'.repeat(257), 'a session id must have at most 256 characters'],
+    ['session_id', ` ${'x'.repeat(256)} `, undefined],
+    ['session_id', '', undefined],
+  ])('judges %s %j', (key, id, problem) => {
+    const issues = issuesOf(() => validate(RunSseRequest, { ...PLAIN, [key]: id }));
+    const issue = { type: 'value_error', loc: ['body', key], msg: `Value error, ${problem}`, input: id };
+    expect(issues).toEqual(problem === undefined ? [] : [expect.objectContaining(issue)]);
+  });
+
   it('treats keys of the language like any other', () => {
     const parts = JSON.parse('[{"__proto__":1,"constructor":2,"hasOwnProperty":3}]') as Json;
     expect(issuesOf(() => validate(Content, { parts }))).toMatchObject([
