@@ -5,6 +5,7 @@ import { AnswerReader, cutError } from './openai-compatible/answer-reader.js';
 import { badFrame } from './openai-compatible/chunk.js';
 import { httpError, MAX_ERROR_BYTES } from './openai-compatible/provider-faults.js';
 import { toRequestBody } from './openai-compatible/request-body.js';
+import { thinkingFieldAfter, type ThinkingField } from './openai-compatible/thinking-field.js';
 import { Watchdog } from './openai-compatible/watchdog.js';
 
 /** Largest frame, and largest answer that comes without a stream, in characters. */
@@ -33,6 +34,7 @@ type Response = Dispatcher.ResponseData;
 export class OpenAiCompatibleModel extends ChatModel {
   readonly name: string;
   readonly acceptsPictures: boolean;
+  private thinkingField: ThinkingField = 'where_known';
 
   constructor(private readonly options: OpenAiCompatibleOptions) {
     super();
@@ -42,14 +44,11 @@ export class OpenAiCompatibleModel extends ChatModel {
 
   async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     signal.throwIfAborted();
-    const body = JSON.stringify(await toRequestBody(this.name, request));
     const watchdog = new Watchdog(signal);
     const reader = new AnswerReader();
     let response: Response | undefined;
     try {
-      signal.throwIfAborted();
-      watchdog.watch(this.options.firstByteMs);
-      response = await this.post(body, watchdog);
+      response = await this.ask(request, watchdog);
       for await (const data of this.frames(response, watchdog)) {
         yield* reader.push(data);
         if (reader.isEnded) break;
@@ -71,6 +70,22 @@ export class OpenAiCompatibleModel extends ChatModel {
     yield* reader.end();
   }
 
+  /** The beginning of a good answer. What the provider wants to hear of old thinking is learnt from its refusal. */
+  private async ask(request: ChatRequest, watchdog: Watchdog): Promise<Response> {
+    for (;;) {
+      const tried = this.thinkingField;
+      const body = JSON.stringify(await toRequestBody(this.name, request, tried));
+      watchdog.signal.throwIfAborted();
+      watchdog.watch(this.options.firstByteMs);
+      const response = await this.post(body, watchdog);
+      if (response.statusCode >= 200 && response.statusCode < 300) return response;
+      const refusal = await this.readText(response, watchdog, MAX_ERROR_BYTES);
+      const other = thinkingFieldAfter(tried, request, refusal);
+      if (other === undefined) throw httpError(response.statusCode, response.headers, refusal);
+      this.thinkingField = other;
+    }
+  }
+
   private async post(body: string, watchdog: Watchdog): Promise<Response> {
     const { baseUrl, apiKey, dispatcher } = this.options;
     const response = await send(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
@@ -89,9 +104,7 @@ export class OpenAiCompatibleModel extends ChatModel {
     });
     // Whoever reads the body hears of its errors; one that nobody reads must not end the process.
     response.body.on('error', () => undefined);
-    if (response.statusCode >= 200 && response.statusCode < 300) return response;
-    const text = await this.readText(response, watchdog, MAX_ERROR_BYTES);
-    throw httpError(response.statusCode, response.headers, text);
+    return response;
   }
 
   /** The data of each frame; an answer that is no event stream is one frame and its end. */

@@ -2,7 +2,8 @@
 import { Agent } from 'undici';
 import type { EngineInput } from '../../../src/harness/engine/engine-input.js';
 import { OpenAiCompatibleModel } from '../../../src/harness/models/openai-compatible.js';
-import { anEngineInput, FakeTool, only, record, the } from '../../support/engine-run.js';
+import type { ChatMessage } from '../../../src/harness/ports/chat-model.port.js';
+import { anEngineInput, FakeTool, only, record, the, userMessage } from '../../support/engine-run.js';
 import { assertGrammar } from '../../support/grammar.js';
 import {
   answerReply,
@@ -180,6 +181,48 @@ describe('engine and provider', () => {
     );
     await run();
     expect(llm.requests[1]!.body.messages[2]!.reasoning_content).toBe('I need a number');
+  });
+
+  describe('agree on old thinking (C61)', () => {
+    const asked = (id: string, thought?: string): ChatMessage => ({
+      role: 'assistant',
+      text: '',
+      ...(thought !== undefined && { thinking: thought }),
+      toolCalls: [{ id, name: 'count', args: {} }],
+    });
+    const result = (callId: string): ChatMessage => ({
+      ...{ role: 'tool', callId, toolName: 'count', text: '1', isError: false },
+    });
+    const thoughts = (request: number): unknown[] =>
+      llm.requests[request]!.body.messages.filter((m) => m.tool_calls).map((m) => m.reasoning_content);
+    const history = (first?: string, second?: string): ChatMessage[] => [
+      ...[userMessage('a'), asked('c1', first), result('c1'), asked('c2', second), result('c2')],
+      ...[{ role: 'assistant', text: 'one', toolCalls: [] } as const, userMessage('b')],
+    ];
+    const missing = errorReply(400, 'Missing `reasoning_content` field in the assistant message at message index 2');
+    const unwanted = errorReply(400, "property 'reasoning_content' is unsupported");
+
+    it.each([
+      ['history from before it was kept', history(), missing, ['(not kept)', '(not kept)']],
+      ['history of which a part has it', history('hm'), missing, ['hm', '(not kept)']],
+      ['another model that refuses the field', history('hm', 'so'), unwanted, [undefined, undefined]],
+      ['that model with a mixed history', history('hm'), unwanted, [undefined, undefined]],
+    ])('%s', async (_name, messages, refusal, sent) => {
+      llm.script(refusal, callReply('count', {}), answerReply('done'));
+      const events = await run({ messages });
+      expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'done' });
+      expect(only(events, 'progress')).toEqual([]);
+      expect(thoughts(1)).toEqual(sent);
+      // What was learnt holds: no other request is refused first.
+      expect(llm.requests).toHaveLength(3);
+    });
+
+    it('and give up when the field is not why', async () => {
+      llm.script(missing, missing, answerReply('never'));
+      const events = await run({ messages: history() });
+      expect(the(events, 'run_end')).toMatchObject({ reason: 'provider_error', text: 'the model answered 400' });
+      expect(llm.requests).toHaveLength(2);
+    });
   });
 
   it('go on after a 429 and a 500', async () => {

@@ -1,12 +1,24 @@
 import type { ChatMessage, ChatPart, ChatRequest, ChatToolCall } from '../../ports/chat-model.port.js';
+import type { ThinkingField } from './thinking-field.js';
+
+type Assistant = Extract<ChatMessage, { role: 'assistant' }>;
+
+/** Stands for thinking that nobody kept, where a provider insists on some. */
+const NOT_KEPT = '(not kept)';
 
 /**
  * The request as the wire wants it. Pictures are loaded here, as data URIs.
  * @param model the provider's name of the model
  */
-export async function toRequestBody(model: string, request: ChatRequest): Promise<object> {
+export async function toRequestBody(
+  model: string,
+  request: ChatRequest,
+  thinkingField: ThinkingField,
+): Promise<object> {
   const system = request.system === '' ? [] : [{ role: 'system', content: request.system }];
-  const messages = await Promise.all(request.messages.filter(isSaid).map(toWireMessage));
+  const messages = await Promise.all(
+    request.messages.filter(isSaid).map((message) => toWireMessage(message, thinkingField)),
+  );
   const tools = request.tools.map((tool) => ({ type: 'function', function: tool }));
   return {
     model,
@@ -22,25 +34,26 @@ function isSaid(message: ChatMessage): boolean {
   return message.role !== 'assistant' || message.text !== '' || message.toolCalls.length > 0;
 }
 
-async function toWireMessage(message: ChatMessage): Promise<object> {
+async function toWireMessage(message: ChatMessage, thinkingField: ThinkingField): Promise<object> {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: await toContent(message.parts) };
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.text };
-    case 'assistant': {
-      const { text, thinking, toolCalls } = message;
-      if (toolCalls.length === 0) return { role: 'assistant', content: text };
-      // Thinking models want their thinking back beside the calls that it led to, and only there.
-      const reasoning = thinking !== undefined && { reasoning_content: thinking };
-      return {
-        role: 'assistant',
-        content: text === '' ? null : text,
-        ...reasoning,
-        tool_calls: toolCalls.map(toWireCall),
-      };
-    }
+    case 'assistant':
+      return toWireAnswer(message, thinkingField);
   }
+}
+
+function toWireAnswer({ text, thinking, toolCalls }: Assistant, thinkingField: ThinkingField): object {
+  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  const isSent = thinkingField === 'always' || (thinkingField === 'where_known' && thinking !== undefined);
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(isSent && { reasoning_content: thinking ?? NOT_KEPT }),
+    tool_calls: toolCalls.map(toWireCall),
+  };
 }
 
 async function toContent(parts: readonly ChatPart[]): Promise<string | object[]> {
