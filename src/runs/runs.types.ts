@@ -8,10 +8,12 @@ import type { SessionView } from '../sessions/sessions.types.js';
 export type Door = 'v1' | 'adk' | 'solon' | 'grpc';
 
 /** What a busy session does with a new message (contract runs §2.9). */
-export type MessageMode = 'queue' | 'reject' | 'interrupt' | 'rollback';
+export const MESSAGE_MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const;
+export type MessageMode = (typeof MESSAGE_MODES)[number];
 
 /** What the end of an observing connection means for the run. */
-export type OnDisconnect = 'cancel' | 'continue';
+export const ON_DISCONNECT = ['cancel', 'continue'] as const;
+export type OnDisconnect = (typeof ON_DISCONNECT)[number];
 
 /** A picture as a caller names it. */
 export type ResourceInput =

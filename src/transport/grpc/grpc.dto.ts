@@ -2,7 +2,7 @@ import { ArrayMaxSize, IsOptional } from 'class-validator';
 import { ID_LENGTHS } from '../../common/id-rules.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Capability } from '../../events/projection.js';
-import type { MessageMode, OnDisconnect } from '../../runs/runs.types.js';
+import { MESSAGE_MODES, ON_DISCONNECT, type MessageMode, type OnDisconnect } from '../../runs/runs.types.js';
 import type { Cancel, Message, ResourceInput } from './generated/harness/v1/action.js';
 import type { GetRunRequest, ObserveRequest } from './generated/harness/v1/run.js';
 import type {
@@ -14,8 +14,6 @@ import type {
 import { IsCursor, IsGiven, IsId, IsOneOf, IsSomeOf, IsText, IsWithin, IsZone } from './grpc-rules.js';
 
 const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
-const MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const satisfies readonly MessageMode[];
-const ON_DISCONNECT = ['cancel', 'continue'] as const satisfies readonly OnDisconnect[];
 const SOURCE_TYPES = ['url', 'base64', 'upload', 'artifact'] as const;
 
 export class CreateSessionDto implements CreateSessionRequest {
@@ -68,7 +66,7 @@ export class MessageDto implements Message {
   @ArrayMaxSize(10, { context: { reason: 'RESOURCE_INVALID' }, message: 'a message has at most 10 resources' })
   readonly resources!: readonly ResourceInput[];
   @IsOptional() @IsZone() readonly time_zone: string | undefined;
-  @IsOptional() @IsOneOf(MODES) readonly mode: MessageMode | undefined;
+  @IsOptional() @IsOneOf(MESSAGE_MODES) readonly mode: MessageMode | undefined;
   @IsSomeOf(CAPABILITIES) readonly capabilities!: readonly Capability[];
   readonly response_schema: JsonObject | undefined;
   @IsOptional() @IsOneOf(ON_DISCONNECT) readonly on_disconnect: OnDisconnect | undefined;

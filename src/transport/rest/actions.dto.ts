@@ -13,13 +13,11 @@ import {
 } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
 import type { Capability } from '../../events/projection.js';
-import type { MessageMode, OnDisconnect } from '../../runs/runs.types.js';
+import { MESSAGE_MODES, ON_DISCONNECT, type MessageMode, type OnDisconnect } from '../../runs/runs.types.js';
 import { IsIdText, IsTimeZoneName, NotImplemented, Required, says } from './field-rules.js';
 import { ResourceInputDto } from './resource.dto.js';
 import { CAPABILITIES, IsCapabilities } from './sessions.dto.js';
 
-const MODES = ['queue', 'reject', 'interrupt', 'rollback'] as const satisfies readonly MessageMode[];
-const ON_DISCONNECT = ['cancel', 'continue'] as const satisfies readonly OnDisconnect[];
 const MAX_REASON = 1024;
 
 /** `action: message`: a new message to a session makes a run. */
@@ -56,9 +54,9 @@ export class MessageActionDto {
   @IsTimeZoneName()
   time_zone?: string;
 
-  @ApiPropertyOptional({ enum: MODES, default: 'queue', description: 'What a busy session does with it.' })
+  @ApiPropertyOptional({ enum: MESSAGE_MODES, default: 'queue', description: 'What a busy session does with it.' })
   @IsOptional()
-  @IsIn(MODES, says(`must be one of ${MODES.join(', ')}`))
+  @IsIn(MESSAGE_MODES, says(`must be one of ${MESSAGE_MODES.join(', ')}`))
   mode?: MessageMode;
 
   @ApiPropertyOptional({ enum: CAPABILITIES, isArray: true, description: 'Default those of the session.' })
