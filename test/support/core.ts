@@ -302,17 +302,21 @@ export async function finish(core: Core, lease: Lease, text = ''): Promise<void>
   ]);
 }
 
+/** A row of `runs` with what the product itself never reads back. */
+export type RunRow = Run & { readonly activeSessionId: string | null; readonly terminalSeq: number | null };
+
 /** The row of a run. */
-export async function runRow(
-  database: Database,
-  runId: string,
-): Promise<Run & { readonly activeSessionId: string | null; readonly terminalSeq: number | null }> {
+export async function runRow(database: Database, runId: string): Promise<RunRow> {
   const rows = await database.query<Record<string, unknown>>('SELECT * FROM runs WHERE id = ?', [runId]);
   if (rows[0] === undefined) throw new Error(`there is no run ${runId}`);
+  return runRowOf(rows[0]);
+}
+
+export function runRowOf(row: Record<string, unknown>): RunRow {
   return {
-    ...runOf(rows[0]),
-    activeSessionId: rows[0]['active_session_id'] as string | null,
-    terminalSeq: rows[0]['terminal_seq'] === null ? null : Number(rows[0]['terminal_seq']),
+    ...runOf(row),
+    activeSessionId: row['active_session_id'] as string | null,
+    terminalSeq: row['terminal_seq'] === null ? null : Number(row['terminal_seq']),
   };
 }
 
