@@ -22,13 +22,13 @@ import {
   toPictureRefusal,
   type AdkMessage,
 } from './adk.requests.js';
-import { OriginGuard } from './origin.guard.js';
+import { AdkOriginGuard } from './adk-origin.guard.js';
 import { RunSseRequest } from './run-sse.dto.js';
 import { AdkRunStream } from './run-stream.js';
 
 /** Runs an agent and streams what it does. */
 @Controller('run_sse')
-@UseGuards(OriginGuard)
+@UseGuards(AdkOriginGuard)
 export class AdkRunSseController {
   constructor(
     private readonly sessions: SessionsService,

@@ -8,7 +8,7 @@ import { AdkJson } from './adk-json.interceptor.js';
 import { AdkOperation } from './adk.docs.js';
 import { toAppInfo, toAppSummary, type AppInfo } from './app-info.js';
 import { toAppName } from './adk.requests.js';
-import { OriginGuard } from './origin.guard.js';
+import { AdkOriginGuard } from './adk-origin.guard.js';
 import { flagFrom } from './validation/query.js';
 
 /** The version of ADK whose wire this is. */
@@ -16,7 +16,7 @@ const WIRE = { version: '2.2.0', language: 'python', language_version: '3.12.0' 
 
 /** Probes, versions and the list of agents. */
 @Controller()
-@UseGuards(OriginGuard)
+@UseGuards(AdkOriginGuard)
 @UseInterceptors(AdkJson)
 export class AdkServiceController {
   constructor(

@@ -14,7 +14,7 @@ import { AdkOperation } from './adk.docs.js';
 import { AdkJson } from './adk-json.interceptor.js';
 import { toAppName, toLegacyState, toSessionId } from './adk.requests.js';
 import { toImported, withoutShortForms } from './imported-events.js';
-import { OriginGuard } from './origin.guard.js';
+import { AdkOriginGuard } from './adk-origin.guard.js';
 import { AdkSessionView } from './session-view.js';
 import { CreateSessionRequest, UpdateSessionRequest, type EventDto } from './session.dto.js';
 import { validateBody } from './validation/validate.js';
@@ -24,7 +24,7 @@ const HIDDEN = '___eval___session___';
 
 /** Sessions of any app name; an app is only a name space here. */
 @Controller('apps/:app/users/:user/sessions')
-@UseGuards(OriginGuard)
+@UseGuards(AdkOriginGuard)
 @UseInterceptors(AdkJson)
 export class AdkSessionsController {
   constructor(

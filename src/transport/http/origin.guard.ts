@@ -14,7 +14,8 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class OriginGuard implements CanActivate {
-  private readonly isNeeded: boolean;
+  /** Where a door is strict, with keys too. */
+  protected readonly isNeeded: boolean;
   private readonly checksHost: boolean;
   private readonly ownHosts: ReadonlySet<string>;
   private readonly ownOrigin: string | undefined;

@@ -28,6 +28,12 @@ describe('the ADK doors behind a key', () => {
     }
   });
 
+  it('stay closed to pages of other sites, with a key too', async () => {
+    const page = new AdkClient(app.port, { authorization: `Bearer ${KEY}`, origin: 'https://evil.example' });
+    const response = await page.request('POST', SESSIONS, {});
+    expect([response.status, await response.text()]).toEqual([403, 'Forbidden: origin not allowed']);
+  });
+
   it('run as the user of the request', async () => {
     const client = new AdkClient(app.port, { authorization: `Bearer ${KEY}` });
     const id = await client.session();
