@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { AdkClient, strictFrames, textsOf } from '../../support/adk-client.js';
 import { startGoldenApp, type GoldenApp } from '../../support/adk-golden/golden-app.js';
+import { startLoopbackServer } from '../../support/loopback-server.js';
 
 /** The booted server; the text of a message is a script of the model (adk-golden/adk-script-model.ts). */
 
@@ -87,6 +88,21 @@ describe('pictures on /run_sse', () => {
     const overridden = { harness: { tools: 'web_search' } };
     const parts = [{ fileData: { fileUri: 'gs://b/x' } }];
     expect((await client.run(await client.session(), parts, overridden)).status).toBe(422);
+  });
+
+  it('from an allowed address reach the model, and the session keeps the URL without its query', async () => {
+    const bytes = await picture(8);
+    const remote = await startLoopbackServer((_, response) => response.end(bytes));
+    const host = `127.0.0.1:${remote.port}`;
+    const open = await startGoldenApp('adk', { BRIDLE_FETCH_ALLOW_PRIVATE_HOSTS: host }, { realIntake: true });
+    const opened = new AdkClient(open.port);
+    const id = await opened.session();
+    const parts = [{ text: 'image' }, { fileData: { fileUri: `${remote.url}/a.png?token=planted` } }];
+    const frames = strictFrames(await (await opened.run(id, parts)).text());
+    expect(frames.map(textsOf)).toEqual([[`mime=image/png bytes=${bytes.length}`]]);
+    const [asked] = await opened.events(id);
+    expect(asked?.content.parts[1]).toEqual({ fileData: { fileUri: `${remote.url}/a.png` } });
+    await Promise.all([open.close(), remote.close()]);
   });
 
   it('from a blocked address fail the run in the stream', async () => {
