@@ -1,6 +1,5 @@
 import { ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
-import { credentialsOf, type Authenticator } from '../../auth/authenticator.js';
-import { headersOf } from '../../auth/grpc-principal.js';
+import type { CallAccess } from '../../auth/call-access.service.js';
 import { AppError } from '../../common/app-error.js';
 import { toGrpcFailure } from './grpc.errors.js';
 
@@ -12,7 +11,7 @@ const REFLECTION = '/grpc.reflection.';
  * message is in memory, and whoever has no key must not fill that.
  * @param isOnLoopback reflection, like the documentation, is open then; health always is
  */
-export function earlyAuth(authenticator: Authenticator, isOnLoopback: boolean): ServerInterceptor {
+export function earlyAuth(access: CallAccess, isOnLoopback: boolean): ServerInterceptor {
   return (method, call) => {
     const isOpen = method.path.startsWith(HEALTH) || (isOnLoopback && method.path.startsWith(REFLECTION));
     if (isOpen) return new ServerInterceptingCall(call);
@@ -21,7 +20,7 @@ export function earlyAuth(authenticator: Authenticator, isOnLoopback: boolean): 
         next({
           onReceiveMetadata: (metadata, pass) => {
             try {
-              authenticator.authenticate(credentialsOf(headersOf(metadata)));
+              access.check(metadata);
             } catch (error) {
               call.sendStatus(toGrpcFailure(AppError.from(error)));
               return;

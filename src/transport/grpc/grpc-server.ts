@@ -4,7 +4,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { Injectable } from '@nestjs/common';
 import { ServerGrpc } from '@nestjs/microservices';
-import { Authenticator } from '../../auth/authenticator.js';
+import { CallAccess } from '../../auth/call-access.service.js';
 import { Config } from '../../config/config.js';
 import { isLoopbackHost } from '../../config/loopback.js';
 import { earlyAuth } from './early-auth.js';
@@ -31,7 +31,7 @@ export class GrpcServer extends ServerGrpc {
   constructor(
     private readonly config: Config,
     private readonly health: GrpcHealth,
-    private readonly authenticator: Authenticator,
+    private readonly access: CallAccess,
   ) {
     super({ package: GRPC_PACKAGE, packageDefinition: serviceDefinition() });
   }
@@ -45,7 +45,7 @@ export class GrpcServer extends ServerGrpc {
   /** @throws Error when the port is taken */
   override async createClient(): Promise<Server> {
     const server = new Server({
-      interceptors: [statusNames, earlyAuth(this.authenticator, isLoopbackHost(this.config.server.host))],
+      interceptors: [statusNames, earlyAuth(this.access, isLoopbackHost(this.config.server.host))],
       'grpc.max_receive_message_length': this.config.grpc.maxReceiveBytes,
     });
     this.health.addTo(server);

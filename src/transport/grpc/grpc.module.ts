@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../auth/auth.module.js';
 import { GrpcHealth } from './grpc-health.js';
 import { GrpcServer } from './grpc-server.js';
 import { GrpcController } from './grpc.controller.js';
@@ -7,7 +6,6 @@ import { RunStreams } from './run-streams.js';
 
 /** The gRPC door; `GrpcServer` is the strategy to connect. The services that it calls come from global modules. */
 @Module({
-  imports: [AuthModule],
   controllers: [GrpcController],
   providers: [RunStreams, GrpcHealth, GrpcServer],
   exports: [GrpcServer],
