@@ -126,7 +126,7 @@ describe('run cases', () => {
         'an unknown session',
         (_: string, run: RunKey) => `${pathOf({ ...run, sessionId: randomUUID() })}/events`,
         404,
-        'RUN_NOT_FOUND',
+        'SESSION_NOT_FOUND',
       ],
       [
         'a cursor that is no number',
