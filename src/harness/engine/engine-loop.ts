@@ -2,7 +2,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { EngineEvent, EventOf } from '../../events/harness-event.js';
 import type { EndReason } from '../../events/values.js';
 import type { ChatMessage, ChatRequest } from '../ports/chat-model.port.js';
-import { abortable } from './abort.js';
+import { abortable } from '../../common/abort.js';
 import { act } from './act.js';
 import type { EngineInput } from './engine-input.js';
 import { engineTexts, type EngineTexts } from './engine-texts.js';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { EngineEvent, EventOf } from '../../events/harness-event.js';
 import type { FinishReason, TokenCounts, ToolCallRequest } from '../../events/values.js';
 import { ProviderError, type ChatRequest } from '../ports/chat-model.port.js';
-import { pause, untilAborted } from './abort.js';
+import { pause, untilAborted } from '../../common/abort.js';
 import { Answer, type TextKind } from './answer.js';
 import type { EngineInput } from './engine-input.js';
 import type { EventFactory } from './event-factory.js';

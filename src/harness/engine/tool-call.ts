@@ -2,7 +2,7 @@ import { AppError } from '../../common/app-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import type { ToolCallRequest, ToolError, ToolOutcome } from '../../events/values.js';
 import type { Tool } from '../ports/tool.port.js';
-import { abortable } from './abort.js';
+import { abortable } from '../../common/abort.js';
 import type { EngineInput } from './engine-input.js';
 import { argumentFaults } from './tool-arguments.js';
 import { cutMiddle, toOutput } from './tool-output.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json.js';
-import { pause } from '../models/pace.js';
+import { pause } from '../../common/abort.js';
 import { Tool, type ToolContext, type ToolEffect, type ToolResult } from '../ports/tool.port.js';
 import type { EffectsFile } from './effects-file.js';
 

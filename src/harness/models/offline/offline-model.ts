@@ -1,5 +1,5 @@
 import { ChatModel, type ChatEvent, type ChatMessage, type ChatRequest } from '../../ports/chat-model.port.js';
-import { pause, untilAborted } from '../pace.js';
+import { abortable, pause } from '../../../common/abort.js';
 import { wordsOf } from '../words.js';
 import { conversationOf, type Conversation, type PicturePart } from './conversation.js';
 import type { Finding } from './findings.js';
@@ -87,10 +87,10 @@ export class OfflineModel extends ChatModel {
 
   /** Measured facts first: reading the text takes longest. */
   private async *picturePieces(part: PicturePart, { phrases, signal, findings }: Answer): AsyncGenerator<string> {
-    const picture = await untilAborted(part.load(), signal);
+    const picture = await abortable(part.load(), signal);
     const bytes = picture.sha256 === part.sha256 ? picture.bytes.length : undefined;
     yield `\n\n${phrases.picture(part, bytes)}`;
-    const facts = await untilAborted(measurePicture(picture), signal).catch(() => undefined);
+    const facts = await abortable(measurePicture(picture), signal).catch(() => undefined);
     signal.throwIfAborted();
     if (facts === undefined) {
       yield `\n${phrases.notMeasured}`;

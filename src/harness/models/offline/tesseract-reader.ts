@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker as Thread } from 'node:worker_threads';
 import type { Worker } from 'tesseract.js';
-import { pause, untilAborted } from '../pace.js';
+import { abortable, pause } from '../../../common/abort.js';
 import { readingOf } from './ocr-lines.js';
 import { TextReader, type TextReading } from './text-reader.port.js';
 
@@ -44,7 +44,7 @@ export class TesseractReader extends TextReader {
     if (missing.length > 0) return { outcome: 'not_installed', packages: missing };
     const reading = this.last.then(() => this.readNow(bytes, signal));
     this.last = reading.catch(() => undefined);
-    return untilAborted(reading, signal);
+    return abortable(reading, signal);
   }
 
   async close(): Promise<void> {

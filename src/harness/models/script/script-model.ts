@@ -1,7 +1,7 @@
 import { assertNever } from '../../../common/assert-never.js';
 import type { TokenCounts } from '../../../events/values.js';
 import { ChatModel, type ChatEvent, type ChatRequest, type ChatToolCall } from '../../ports/chat-model.port.js';
-import { pause, untilAborted } from '../pace.js';
+import { abortable, pause } from '../../../common/abort.js';
 import { wordsOf } from '../words.js';
 import { echoOf } from './echo.js';
 import { parseScript } from './script-parser.js';
@@ -74,7 +74,7 @@ export class ScriptModel extends ChatModel {
         yield* say(step.text, turn);
         return;
       case 'echo':
-        yield* say(await untilAborted(echoOf(turn.request), turn.signal), turn);
+        yield* say(await abortable(echoOf(turn.request), turn.signal), turn);
         return;
       case 'think':
         yield { type: 'thinking', text: step.text };

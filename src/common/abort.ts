@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 const ignore = (): void => undefined;
 
 /**
@@ -33,15 +35,14 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-/** Waits `delayMs` milliseconds, or throws the signal's reason as soon as it is aborted. */
-export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const elapsed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, delayMs);
-  });
-  try {
-    await abortable(elapsed, signal);
-  } finally {
-    clearTimeout(timer);
-  }
+/**
+ * Waits, and gives the event loop a turn even when there is nothing to wait for.
+ * @param ms milliseconds; 0 = the next turn of the event loop
+ * @throws the signal's reason as soon as it is aborted
+ */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms <= 0) await new Promise<void>((resolve) => setImmediate(resolve));
+  else await delay(ms, undefined, { signal }).catch(ignore);
+  signal.throwIfAborted();
 }
