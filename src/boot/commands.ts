@@ -7,7 +7,7 @@ import { HarnessService } from '../harness/harness.service.js';
 import { Logger } from '../observability/logger.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PRODUCT_VERSION } from '../config/product-version.js';
-import { say, sayChecks, sayReady } from './console.js';
+import { say, sayChecks, sayReady, sayWarning } from './console.js';
 import { firstLookCurl } from './first-look.js';
 import { listen, type RunningServer } from './http-server.js';
 import { ServerState } from './server-state.js';
@@ -19,11 +19,11 @@ const STOP_MARGIN_MS = 8000;
 /** `npm start`: checks, migrates, listens, works, until a signal ends it. */
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig();
+  for (const warning of warnings) sayWarning(warning);
   const database = await openChecked(config);
   const state = new ServerState(database);
   const server = await listen(config, database, state);
   const logger = server.app.get(Logger);
-  for (const warning of warnings) logger.warn(warning);
   process.on('unhandledRejection', (error) => logger.error('a promise was rejected and nobody looked', { error }));
   endOnSignal(server, state, logger, config.server.shutdownMs);
   await announce(config, database, server);

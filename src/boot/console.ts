@@ -15,6 +15,11 @@ export function sayChecks(checks: readonly Check[]): void {
   }
 }
 
+/** One line for what is risky, or set without effect. */
+export function sayWarning(text: string): void {
+  say(`${paint(33, '!')} ${text}`);
+}
+
 /** The last line of the start: `ready` and `key=value` pairs. */
 export function sayReady(facts: Readonly<Record<string, string>>): void {
   say(

@@ -69,6 +69,12 @@ function risks(config: Config): string[] {
   if (config.harness.scriptModel.enabled) {
     warnings.push('harness.scriptModel.enabled is true: a message can crash this process; never in production');
   }
+  if (config.server.role !== 'all' && config.database.url.startsWith('sqlite:')) {
+    warnings.push(
+      `server.role is ${config.server.role} on SQLite, which takes one process: nobody else can ` +
+        `${config.server.role === 'api' ? 'execute the runs' : 'bring runs'}; api and worker share MySQL and storage.dir`,
+    );
+  }
   if (config.auth.mode === 'none' && config.auth.allowOpen) {
     warnings.push('auth.allowOpen is true: everybody who reaches this server may use it');
   }

@@ -169,6 +169,11 @@ describe('refusals', () => {
     expect(config.server.host).toBe('0.0.0.0');
     expect(warnings).toEqual([expect.stringContaining('auth.allowOpen')]);
   });
+
+  it('warns of an api or worker alone on SQLite', () => {
+    expect(loadConfig({ BRIDLE_SERVER_ROLE: 'api' }).warnings).toEqual([expect.stringContaining('server.role is api')]);
+    expect(loadConfig({ BRIDLE_SERVER_ROLE: 'api', BRIDLE_DATABASE_URL: 'mysql://u:p@h/d' }).warnings).toEqual([]);
+  });
 });
 
 describe('secrets', () => {

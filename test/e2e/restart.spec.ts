@@ -170,7 +170,7 @@ describe('after the end of the process', () => {
     'P19 closes the call that SIGKILL broke off, and every later history is paired',
     async () => {
       const sessionId = await v1.session();
-      const run = await v1.send(sessionId, 'tool:slow:5000');
+      const run = await v1.send(sessionId, 'tool:slow:120000');
       await v1.until(run, isActing);
       await server.kill9();
       await server.restart();

@@ -161,7 +161,7 @@ export class SubmitMessageCommand {
     manager: EntityManager,
     session: Session,
     command: SubmitMessage,
-    ahead: readonly { readonly id: string }[],
+    ahead: readonly Pick<Run, 'id' | 'status'>[],
   ): Promise<void> {
     checkCapabilities(session, command);
     const blocking = ahead[0];
@@ -170,8 +170,9 @@ export class SubmitMessageCommand {
         details: { active_run_id: blocking.id },
       });
     }
-    if (ahead.length >= this.config.runs.maxQueuedPerSession) {
-      throw new AppError('QUEUE_FULL', `session ${session.id} has ${ahead.length} runs waiting`, {
+    const queued = ahead.filter((run) => run.status === 'queued').length;
+    if (queued >= this.config.runs.maxQueuedPerSession) {
+      throw new AppError('QUEUE_FULL', `session ${session.id} has ${queued} runs waiting`, {
         retryAfterMs: 1000,
       });
     }

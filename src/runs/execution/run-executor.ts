@@ -124,7 +124,8 @@ export class RunExecutor {
 
   private async fail(lease: Lease, facts: { execMs: number }, error: unknown, text: string): Promise<void> {
     const { code, message, limit } = failureOf(lease.runId, error, this.config.runs.maxExecMs);
-    this.logger.error('run failed', { runId: lease.runId, code, ...facts, error });
+    if (code === 'AGENT_ERROR') this.logger.error('run failed', { runId: lease.runId, code, ...facts, error });
+    else this.logger.warn('run failed', { runId: lease.runId, code, reason: message, ...facts });
     await this.ending.breakOff(lease, facts, (run): EventOf<'run_failed'> =>
       lifecycleEvent(run, this.clock, 'run_failed', {
         error: runError(code, message, run.stage, text, limit === undefined ? {} : { limit }),

@@ -8,6 +8,8 @@ export interface RunHint {
   readonly seq: number;
   /** The committed events themselves, when the hint stays inside the process. */
   readonly events?: readonly LoggedEvent[];
+  /** The run was deleted with its session: nothing will come any more. */
+  readonly isGone?: true;
 }
 
 /** Says who should look at the log now. Broadcast: every process sees every hint. */

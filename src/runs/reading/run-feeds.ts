@@ -89,6 +89,10 @@ export class RunFeeds implements OnApplicationShutdown {
       `SELECT id, last_seq FROM runs WHERE id IN (${runIds.map(() => '?').join(', ')})`,
       runIds,
     );
-    for (const row of rows) this.spread({ runId: row.id, seq: Number(row.last_seq) });
+    const lastSeqs = new Map(rows.map((row) => [row.id, Number(row.last_seq)]));
+    for (const runId of runIds) {
+      const seq = lastSeqs.get(runId);
+      this.spread(seq === undefined ? { runId, seq: 0, isGone: true } : { runId, seq });
+    }
   }
 }

@@ -26,6 +26,7 @@ export class RunObserver {
   private heldBytes = 0;
   /** True when the log may have more than what is held. */
   private isBehind = true;
+  private isGone = false;
   private wake: (() => void) | undefined;
 
   constructor(
@@ -37,7 +38,7 @@ export class RunObserver {
   ) {}
 
   /**
-   * Ends after the terminal event, or when the signal aborts.
+   * Ends after the terminal event, when the run is deleted, or when the signal aborts.
    * @throws AppError `CURSOR_EXPIRED` when old events were deleted before this reader came to them
    */
   async *events(signal: AbortSignal): AsyncGenerator<LoggedEvent> {
@@ -45,8 +46,10 @@ export class RunObserver {
     const onAbort = (): void => this.wake?.();
     signal.addEventListener('abort', onAbort);
     try {
-      while (!signal.aborted) {
-        for (const event of await this.next(signal)) {
+      for (;;) {
+        const due = await this.next(signal);
+        if (due.length === 0) return;
+        for (const event of due) {
           if (signal.aborted) return;
           yield event;
           if (isTerminal(event)) return;
@@ -58,12 +61,15 @@ export class RunObserver {
     }
   }
 
+  /** The next events in order; none when there will be no more. */
   private async next(signal: AbortSignal): Promise<readonly LoggedEvent[]> {
     while (!signal.aborted) {
       const due = this.isBehind ? await this.readDue() : this.due(this.takeHeld());
       if (due.length > 0) return due;
       // the signal may have come while the log was read, when nobody slept whom it could wake
-      if (!this.isBehind && this.held.length === 0 && !signal.aborted) await this.rest();
+      const hasRead = !this.isBehind && this.held.length === 0;
+      if (hasRead && this.isGone) return [];
+      if (hasRead && !signal.aborted) await this.rest();
     }
     return [];
   }
@@ -78,7 +84,9 @@ export class RunObserver {
   }
 
   private onHint(hint: RunHint): void {
-    if (hint.events === undefined) {
+    if (hint.isGone === true) {
+      this.isGone = true;
+    } else if (hint.events === undefined) {
       if (hint.seq > this.last) this.isBehind = true;
     } else {
       this.hold(hint.events);

@@ -191,6 +191,17 @@ describe('RunObserver', () => {
     expect(source.listeners.size).toBe(0);
   });
 
+  it('ends when the run is deleted and nothing of it is left to read', async () => {
+    const source = new Source();
+    const observer = follow(source);
+    await turns();
+    for (const listener of [...source.listeners]) listener({ runId: 'r1', seq: 0, isGone: true });
+    await observer.done;
+    expect(observer.error).toBeUndefined();
+    expect(observer.got).toEqual([]);
+    expect(source.listeners.size).toBe(0);
+  });
+
   it('ends with 410 when what comes next has been deleted meanwhile', async () => {
     const source = new Source();
     source.commit([event(5), event(6, 'run_completed')], 'nobody');
