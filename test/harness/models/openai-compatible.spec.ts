@@ -212,6 +212,22 @@ describe('OpenAiCompatibleModel', () => {
       });
     });
 
+    it('no empty text: providers refuse it', async () => {
+      const blank = { kind: 'text', text: '' } as const;
+      const messages = [
+        { role: 'user', parts: [] },
+        { role: 'user', parts: [blank] },
+        { role: 'user', parts: [blank, { kind: 'image', index: 0, ...picture, load: () => Promise.resolve(picture) }] },
+      ] as const;
+      llm.script(answerReply('ok'));
+      for await (const _event of aModel().stream(aRequest({ messages }), new AbortController().signal));
+      expect(llm.requests[0]!.body.messages.slice(1).map(({ content }) => content)).toEqual([
+        '(empty message)',
+        '(empty message)',
+        [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AQID' } }],
+      ]);
+    });
+
     it('no empty system message, no empty tool list and no key when there is none', async () => {
       llm.script(answerReply('ok'));
       const options = {

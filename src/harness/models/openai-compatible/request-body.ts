@@ -3,6 +3,9 @@ import type { ThinkingField } from './thinking-field.js';
 
 type Assistant = Extract<ChatMessage, { role: 'assistant' }>;
 
+/** Stands for a message of which nothing is left: providers refuse empty texts. */
+const EMPTY = '(empty message)';
+
 /** Stands for thinking that nobody kept, where a provider insists on some. */
 const NOT_KEPT = '(not kept)';
 
@@ -57,9 +60,11 @@ function toWireAnswer({ text, thinking, toolCalls }: Assistant, thinkingField: T
 }
 
 async function toContent(parts: readonly ChatPart[]): Promise<string | object[]> {
-  if (parts.every((part) => part.kind === 'text')) return parts.map((part) => part.text).join('\n');
+  const filled = parts.filter((part) => part.kind !== 'text' || part.text !== '');
+  if (filled.length === 0) return EMPTY;
+  if (filled.every((part) => part.kind === 'text')) return filled.map((part) => part.text).join('\n');
   return Promise.all(
-    parts.map(async (part) => {
+    filled.map(async (part) => {
       if (part.kind === 'text') return { type: 'text', text: part.text };
       const { mimeType, bytes } = await part.load();
       const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
