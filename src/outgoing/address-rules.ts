@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
+/** The operator's exceptions, as configured. */
 export interface AddressLists {
   /** When not empty, only these public hosts; `host` or `host:port`. */
   readonly allowHosts: readonly string[];

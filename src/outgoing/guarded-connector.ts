@@ -14,6 +14,7 @@ export class BlockedAddressError extends Error {
 /** Resolves a name to all its addresses. */
 export type ResolveAddresses = (host: string) => Promise<readonly LookupAddress[]>;
 
+/** As the operating system resolves names, hosts file included. */
 export const resolveBySystem: ResolveAddresses = (host) =>
   new Promise((resolve, reject) => {
     systemLookup(host, { all: true }, (error, addresses) => {

@@ -4,12 +4,14 @@ import { checkedUrl } from './checked-url.js';
 import { BlockedAddressError, guardedConnector, resolveBySystem, type ResolveAddresses } from './guarded-connector.js';
 import { OutgoingError } from './outgoing-error.js';
 
+/** Section `fetch` of the configuration. */
 export interface FetchSettings extends AddressLists {
   /** From the first look-up to the last byte, redirects included; milliseconds. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
 }
 
+/** What one fetch may ask for, within the settings. */
 export interface FetchOptions {
   /** Sent to the origin of the URL only; a redirect to another origin gets none of them. */
   readonly headers?: Readonly<Record<string, string>>;

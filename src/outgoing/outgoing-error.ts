@@ -1,3 +1,4 @@
+/** Why a fetch did not work. */
 export type OutgoingFault = 'blocked' | 'unreachable' | 'too_large' | 'timeout' | 'bad_status' | 'bad_url';
 
 /**

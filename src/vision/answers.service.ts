@@ -31,6 +31,7 @@ export class AnswersService {
     checkResponseSchema(schema);
   }
 
+  /** The caller's schema goes before the four keys; a run without either answers in text. */
   shapeOf(run: {
     readonly capabilities: readonly Capability[];
     readonly pictureCount: number;

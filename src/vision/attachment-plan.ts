@@ -12,6 +12,7 @@ export interface AttachmentPlan {
   readonly resealed: readonly { readonly resourceId: string; readonly sealedUrl: string }[];
 }
 
+/** What a plan is made from; `stored` are the rows of the session. */
 export interface PlanInput {
   readonly stored: readonly ResourceRow[];
   readonly prepared: readonly PreparedPicture[];

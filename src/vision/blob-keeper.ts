@@ -3,6 +3,7 @@ import type { Database } from '../database/database.js';
 import type { BlobStore } from '../storage/blob-store.port.js';
 import { isBlobUsed } from './resource-rows.js';
 
+/** A stored blob that stays even though no row names it yet. */
 export interface HeldBlob {
   readonly key: string;
   /** Call it inside the transaction that names the blob, once the row is written; more than once is fine. */
@@ -25,6 +26,7 @@ export class BlobKeeper {
     private readonly holdMs = 600_000,
   ) {}
 
+  /** Stores the bytes and holds them until `settle`, at most `holdMs`. */
   async store(bytes: Uint8Array): Promise<HeldBlob> {
     const key = createHash('sha256').update(bytes).digest('hex');
     return this.inLane(key, async () => {

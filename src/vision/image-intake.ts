@@ -8,6 +8,7 @@ import { isSrgbProfile } from './colour-profile.js';
 import { nameOfType, PICTURE_TYPES, pictureTypeOf, type PictureType } from './picture-type.js';
 import { loadSharp, type SharpFactory } from './sharp.js';
 
+/** What is refused before it is decoded. */
 export interface IntakeLimits {
   readonly maxImageBytes: number;
   /** Width times height of one picture, before anything is decoded. */

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 
+/** The media types that intake accepts. */
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif' | 'image/avif';
 
 /** What intake accepts, in the order in which messages name it. */

@@ -30,6 +30,7 @@ export type PreparedPicture =
   | { readonly kind: 'url'; readonly resourceId: string | undefined; readonly url: URL }
   | { readonly kind: 'stored'; readonly resourceId: string };
 
+/** How a picture came into its session. */
 export type ResourceKind = 'upload' | 'base64' | 'url' | 'artifact';
 
 /** A picture of a session. */

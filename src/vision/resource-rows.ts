@@ -41,10 +41,12 @@ export const outside =
   <Row>(sql: string, parameters: readonly unknown[]) =>
     database.query<Row>(sql, parameters);
 
+/** All pictures of a session. */
 export async function readResources(query: Query, owner: PictureOwner): Promise<ResourceRow[]> {
   return (await query<Columns>(SELECT, [owner.tenantId, owner.id])).map(toRow);
 }
 
+/** One picture of a session. */
 export async function readResource(
   query: Query,
   owner: PictureOwner,
@@ -54,6 +56,7 @@ export async function readResource(
   return row === undefined ? undefined : toRow(row);
 }
 
+/** Adds rows, in one statement. */
 export async function insertResources(
   manager: EntityManager,
   owner: PictureOwner,

@@ -6,6 +6,7 @@ import type { ToolCallRequest } from '../../events/values.js';
 import type { Clock } from '../../common/clock.js';
 import type { Ids } from '../../common/ids.js';
 
+/** The limits of one engine run. */
 export interface EngineLimits {
   /** Model calls of the whole run. */
   readonly maxTurns: number;

@@ -30,6 +30,7 @@ export interface CheckedCall {
   readonly plan: Runnable | ToolCallResult;
 }
 
+/** Tells a call that can be run from one that was refused. */
 export const isRunnable = (plan: CheckedCall['plan']): plan is Runnable => 'tool' in plan;
 
 /** Finds the call's tool and checks its arguments. What cannot run becomes an observation that says why. */

@@ -14,6 +14,7 @@ const MAX_FRAME_CHARS = 8 * 1024 * 1024;
 /** After the end mark the connection is read empty for so long, so that it can be used again, milliseconds. */
 const DRAIN_MS = 1000;
 
+/** How a server is reached, and how long it may be silent. */
 export interface OpenAiCompatibleOptions {
   /** The provider's name of the model. */
   readonly name: string;

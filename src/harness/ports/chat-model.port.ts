@@ -11,6 +11,7 @@ export interface ModelPicture {
   readonly height: number;
 }
 
+/** A piece of a user's message. */
 export type ChatPart =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -25,6 +26,7 @@ export type ChatPart =
       load(): Promise<ModelPicture>;
     };
 
+/** A tool call as the model made it. */
 export interface ChatToolCall {
   /** The model's own id of the call. */
   readonly id: string;
@@ -33,6 +35,7 @@ export interface ChatToolCall {
   readonly args: JsonObject | string;
 }
 
+/** One message of a conversation, without the system prompt. */
 export type ChatMessage =
   | {
       readonly role: 'user';
@@ -56,6 +59,7 @@ export type ChatMessage =
       readonly isError: boolean;
     };
 
+/** A tool as the model is told of it. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly description: string;
@@ -63,6 +67,7 @@ export interface ToolDeclaration {
   readonly parameters: JsonObject;
 }
 
+/** What a model is asked. */
 export interface ChatRequest {
   readonly runId: string;
   readonly agentName: string;

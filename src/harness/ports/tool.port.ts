@@ -4,6 +4,7 @@ import type { ToolDeclaration } from './chat-model.port.js';
 /** What a repeated call may do to the world (durability §4). */
 export type ToolEffect = 'read_only' | 'idempotent' | 'verifiable' | 'unsafe';
 
+/** What a tool may know of the run that calls it. */
 export interface ToolContext {
   readonly runId: string;
   readonly sessionId: string;

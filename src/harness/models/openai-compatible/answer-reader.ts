@@ -96,6 +96,7 @@ export class AnswerReader {
   }
 }
 
+/** An answer that stopped without its finish mark. */
 export function cutError(cause?: unknown): ProviderError {
   return new ProviderError("the model's answer was cut off", 'cut', { retryable: true, cause });
 }

@@ -44,7 +44,9 @@ const chunk = z.object({
 
 /** One frame of the stream, as far as it is read; a whole completion has the same shape. */
 export type Chunk = z.infer<typeof chunk>;
+/** A piece of a tool call; each field may be missing. */
 export type CallFragment = z.infer<typeof callFragment>;
+/** Tokens as providers count them. */
 export type UsageFields = z.infer<typeof usage>;
 
 /**
@@ -65,6 +67,7 @@ export function parseChunk(data: string): Chunk {
   return parsed.data;
 }
 
+/** What came is not what the wire prescribes. */
 export function badFrame(cause: unknown): ProviderError {
   return new ProviderError('the model sent an unreadable answer', 'bad_frame', { retryable: true, cause });
 }
