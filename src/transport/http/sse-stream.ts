@@ -92,8 +92,11 @@ export class SseStream {
     if (!this.hasEnded) this.armPing();
   }
 
-  /** Ends the response; resolves when the reader has it all, or no longer takes it. */
-  async end(): Promise<void> {
+  /**
+   * Ends the response; resolves when the reader has it all, or no longer takes it.
+   * @param lastFrame goes out before the end, also when the server stops
+   */
+  async end(lastFrame?: string): Promise<void> {
     if (!this.beginEnd()) return;
     await new Promise<void>((resolve) => {
       const limit = this.place.signal.aborted ? SHUTDOWN_FLUSH_MS : FLUSH_MS;
@@ -104,7 +107,7 @@ export class SseStream {
       };
       this.raw.once('close', done);
       this.raw.once('finish', done);
-      this.raw.end();
+      this.raw.end(lastFrame);
     });
     this.place.release();
   }
