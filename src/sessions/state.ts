@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../common/json.js';
+import { isJsonObject, type JsonObject } from '../common/json.js';
 
 const APP = 'app:';
 const USER = 'user:';
@@ -13,17 +13,15 @@ export interface ScopedDelta {
 
 /** Sorts a delta by its prefixes: `app:` belongs to the app, `user:` to the user in it, `temp:` to nobody. */
 export function scopedDelta(delta: JsonObject): ScopedDelta {
-  const scoped: { session: Record<string, Json>; app: Record<string, Json>; user: Record<string, Json> } = {
-    session: {},
-    app: {},
-    user: {},
-  };
-  for (const [key, value] of Object.entries(delta)) {
-    if (key.startsWith(APP)) scoped.app[key.slice(APP.length)] = value;
-    else if (key.startsWith(USER)) scoped.user[key.slice(USER.length)] = value;
-    else if (!key.startsWith(TEMP)) scoped.session[key] = value;
-  }
-  return scoped;
+  const isScoped = (key: string): boolean => [APP, USER, TEMP].some((prefix) => key.startsWith(prefix));
+  // fromEntries, because an assignment to the key `__proto__` stores nothing
+  const own = Object.entries(delta).filter(([key]) => !isScoped(key));
+  return { session: Object.fromEntries(own), app: scopeOf(delta, APP), user: scopeOf(delta, USER) };
+}
+
+function scopeOf(delta: JsonObject, prefix: string): JsonObject {
+  const entries = Object.entries(delta).filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
 /** The view that callers and agents have: session keys, then `app:` and `user:` keys. */

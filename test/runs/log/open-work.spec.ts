@@ -30,7 +30,7 @@ describe('openWorkOf', () => {
 
   it('does not look into sub-agents', () => {
     const parent = { runId: 'r1', taskId: 't', taskIndex: 0, agentName: 'a', description: 'd' };
-    expect(open([{ ...engine.start('child'), parent } as never]).reason).toBeUndefined();
+    expect(open([{ ...engine.start('child'), parent }]).reason).toBeUndefined();
   });
 });
 

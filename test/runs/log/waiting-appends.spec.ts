@@ -31,8 +31,8 @@ describe('WaitingAppends', () => {
     ['another reason', [engine.text('x', 'a'), engine.text('y', 'b')]],
     ['another kind', [engine.text('x', 'a'), engine.thinking('x', 'b')]],
     ['another event between', [engine.text('x', 'a'), engine.make('run_start', {}), engine.text('x', 'b')]],
-    ['a sub-agent', [engine.text('x', 'a'), { ...engine.text('x', 'b'), runId: 'child' } as HarnessEvent]],
-    ['another stream', [engine.text('x', 'a'), { ...engine.text('x', 'b'), streamId: 'z' } as HarnessEvent]],
+    ['a sub-agent', [engine.text('x', 'a'), { ...engine.text('x', 'b'), runId: 'child' }]],
+    ['another stream', [engine.text('x', 'a'), { ...engine.text('x', 'b'), streamId: 'z' }]],
     ['media', [1, 2].map((n) => engine.make('reason_delta', { reasonId: 'x', kind: 'media', media: { n } }))],
   ])('does not join across %s', (_what, events) => {
     expect(waiting(events)).toEqual(events);

@@ -170,7 +170,7 @@ describe('conversationOf', () => {
           content: { role: 'user', parts: [{ functionResponse: { id: 'f1', name: 'now', response: { t: 12 } } }] },
         }),
         imported({ author: 'a', content: { role: 'model', parts: [{ text: 'noon' }] } }),
-      ].map((event, index) => (index === 0 ? event : event)),
+      ],
       begun('thanks', 'r3'),
     );
     const { messages } = conversationOf(events, 'r3', noPictures);

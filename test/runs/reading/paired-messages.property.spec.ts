@@ -4,7 +4,7 @@ import { pairedMessages } from '../../../src/runs/reading/paired-messages.js';
 import { pairingFault } from '../../support/pairing.js';
 import { propertyRuns } from '../../support/property-runs.js';
 
-const id = fc.constantFrom('a', 'b', 'c', 'd');
+const id: fc.Arbitrary<string> = fc.constantFrom('a', 'b', 'c', 'd');
 const text = fc.string({ maxLength: 3 });
 
 /** Anything that a log may hold: results without calls, calls without results, ids that repeat. */

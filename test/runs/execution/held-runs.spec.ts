@@ -1,0 +1,31 @@
+import { InProcessHints } from '../../../src/runs/adapters/in-process-hints.js';
+import { HeldRuns, RunStopped } from '../../../src/runs/execution/held-runs.js';
+import { lifeEvent } from '../../support/life-cycle.js';
+
+const cancelling = [lifeEvent('cancelling', { reason: null })] as never;
+
+describe('HeldRuns', () => {
+  it('stops the run of which a hint says that it is cancelled, for the first reason only', () => {
+    const hints = new InProcessHints();
+    const runs = new HeldRuns(hints);
+    const [first, second] = [runs.hold({ runId: 'r1', epoch: 1 }), runs.hold({ runId: 'r2', epoch: 1 })];
+    hints.publish({ runId: 'r1', seq: 3 });
+    hints.publish({ runId: 'r3', seq: 3, events: cancelling });
+    expect(first.signal.aborted).toBe(false);
+    hints.publish({ runId: 'r1', seq: 3, events: cancelling });
+    first.stop('drain');
+    expect(first.signal.reason).toEqual(new RunStopped('cancel'));
+    expect(second.signal.aborted).toBe(false);
+  });
+
+  it('holds a run once: a new lease stops the old one, whose release lets the new one be', () => {
+    const runs = new HeldRuns(new InProcessHints());
+    const old = runs.hold({ runId: 'r1', epoch: 1 });
+    const young = runs.hold({ runId: 'r1', epoch: 3 });
+    expect(old.signal.reason).toEqual(new RunStopped('fenced'));
+    old.release();
+    expect(runs.all()).toEqual([young]);
+    young.release();
+    expect(runs.size).toBe(0);
+  });
+});

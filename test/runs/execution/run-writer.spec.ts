@@ -1,0 +1,87 @@
+import type { HarnessEvent } from '../../../src/events/harness-event.js';
+import { HeldRun, RunStopped } from '../../../src/runs/execution/held-runs.js';
+import { RunWriter } from '../../../src/runs/execution/run-writer.js';
+import { EventLog, FencedError } from '../../../src/runs/ports/event-log.port.js';
+import { turns } from '../../support/core.js';
+import { EngineEvents } from '../../support/fake-runtime.js';
+
+const engine = new EngineEvents({ runId: 'r1', sessionId: 's1' });
+const KIB = 'x'.repeat(1024);
+
+/** A log that commits when the test says so. */
+class SlowLog extends EventLog {
+  readonly waiting: { readonly event: HarnessEvent; commit(): void; refuse(error: Error): void }[] = [];
+
+  append(_lease: unknown, event: HarnessEvent): Promise<void> {
+    return new Promise((commit, refuse) => this.waiting.push({ event, commit, refuse }));
+  }
+  settled(): Promise<void> {
+    return Promise.resolve();
+  }
+  read(): Promise<readonly never[]> {
+    return Promise.resolve([]);
+  }
+}
+
+describe('RunWriter', () => {
+  let log: SlowLog;
+  let held: HeldRun;
+  let writer: RunWriter;
+
+  beforeEach(() => {
+    log = new SlowLog();
+    held = new HeldRun({ runId: 'r1', epoch: 1 }, () => undefined);
+    writer = new RunWriter(log, held);
+  });
+
+  const isDone = async (write: Promise<void>): Promise<boolean> => {
+    let done = false;
+    void write.then(() => (done = true));
+    await turns(2);
+    return done;
+  };
+
+  it('waits for the commit of every event but a delta', async () => {
+    const write = writer.write(engine.toolStart('x', 'c'));
+    expect(await isDone(write)).toBe(false);
+    log.waiting[0]!.commit();
+    expect(await isDone(write)).toBe(true);
+    expect(await isDone(writer.write(engine.text('x', 'a')))).toBe(true);
+  });
+
+  it('lets 64 KiB of deltas wait, then waits for them', async () => {
+    for (let n = 0; n < 64; n += 1) expect(await isDone(writer.write(engine.text('x', KIB)))).toBe(true);
+    const write = writer.write(engine.text('x', 'a'));
+    expect(await isDone(write)).toBe(false);
+    for (const append of log.waiting) append.commit();
+    expect(await isDone(write)).toBe(true);
+    expect(await isDone(writer.write(engine.text('x', KIB)))).toBe(true);
+  });
+
+  it('stops the run when a delta is refused, and tells its caller of any other event', async () => {
+    await writer.write(engine.text('x', 'a'));
+    const write = writer.write(engine.answer('x', 'a'));
+    log.waiting[0]!.refuse(new FencedError('r1'));
+    log.waiting[1]!.refuse(new FencedError('r1'));
+    await expect(write).rejects.toBeInstanceOf(FencedError);
+    expect(held.signal.reason).toEqual(new RunStopped('fenced'));
+  });
+
+  it('knows the newest text of the run itself', async () => {
+    const child = { ...engine.text('x', 'child'), parent: {} } as never;
+    for (const event of [
+      engine.start('x'),
+      engine.text('x', 'let '),
+      engine.thinking('x', 'hm'),
+      child,
+      engine.text('x', 'me'),
+    ]) {
+      void writer.write(event);
+    }
+    expect(writer.lastText).toBe('let me');
+    void writer.write(engine.answer('x', 'let me see'));
+    expect(writer.lastText).toBe('let me see');
+    void writer.write(engine.start('y'));
+    expect(writer.lastText).toBe('');
+  });
+});
