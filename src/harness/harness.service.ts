@@ -71,6 +71,7 @@ export class HarnessService {
       messages: input.messages,
       turnsTaken: input.turnsTaken,
       ...(input.openCalls === undefined ? {} : { openCalls: input.openCalls }),
+      ...(input.openAnswer === undefined ? {} : { openAnswer: input.openAnswer }),
       model,
       tools: this.toolsOf(agent, input),
       limits: this.limitsOf(agent),

@@ -1,3 +1,4 @@
+import type { OpenAnswer } from '../ports/agent-run.js';
 import type { AnswerCheck } from '../ports/answer-check.js';
 import type { ChatMessage, ChatModel } from '../ports/chat-model.port.js';
 import type { RunInputs } from '../ports/run-inputs.port.js';
@@ -35,6 +36,8 @@ export interface EngineInput {
   readonly turnsTaken: number;
   /** Calls of the newest assistant message that never started: they run first, without a model call. */
   readonly openCalls?: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] };
+  /** The run's newest answer, whole and not among `messages`: it is judged first, without a model call. */
+  readonly openAnswer?: OpenAnswer;
   readonly model: ChatModel;
   readonly tools: readonly Tool[];
   readonly limits: EngineLimits;

@@ -13,6 +13,7 @@ import { TokenMeter } from './token-meter.js';
 
 type RunEnd = EventOf<'run_end'>;
 type Answered = Extract<ReasonOutcome, { kind: 'answered' }>;
+type Said = Pick<Answered, 'text' | 'thinking' | 'toolCalls' | 'finishReason'>;
 type Failed = Extract<ReasonOutcome, { kind: 'failed' }>;
 
 /** Corrective turns after empty answers in a row; one more empty answer ends the run. */
@@ -43,13 +44,13 @@ export class EngineLoop {
   }
 
   async *run(): AsyncGenerator<EngineEvent> {
-    const { openCalls, inputs } = this.input;
+    const { openCalls, openAnswer, inputs } = this.input;
     yield this.events.make('run_start', {});
     if (openCalls !== undefined) {
       this.messages.push(...(yield* act(this.input, openCalls.reasonId, openCalls.calls, this.events, this.signal)));
     }
-    for (;;) {
-      const end = yield* this.turn();
+    const first = openAnswer && this.judge({ ...openAnswer, toolCalls: [] });
+    for (let end = first; ; end = yield* this.turn()) {
       if (end === undefined) continue;
       // Not raced with the signal: the host ends the run inside this call.
       if (!(await this.takeInputs()) && (await inputs.mayEnd(end))) {
@@ -98,7 +99,7 @@ export class EngineLoop {
   }
 
   /** Decides what an answer without tool calls means. */
-  private judge(answer: Answered): RunEnd | undefined {
+  private judge(answer: Said): RunEnd | undefined {
     const text = isBlank(answer.text) && !isBlank(answer.thinking) ? answer.thinking : answer.text;
     const isCutByProvider = answer.finishReason === 'length' || answer.finishReason === 'content_filter';
     if (isBlank(text) && !isCutByProvider) {

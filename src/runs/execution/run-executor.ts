@@ -85,6 +85,7 @@ export class RunExecutor {
         messages: conversation.messages,
         turnsTaken: conversation.turnsTaken,
         openCalls: conversation.openCalls,
+        openAnswer: conversation.openAnswer,
         answerCheck: shape.check,
         answerInstructions: shape.instructions,
         inputs,

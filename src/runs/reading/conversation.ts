@@ -1,6 +1,8 @@
+import type { EventOf } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import type { ImagePart, Part, UserInput } from '../../events/parts.js';
 import type { ToolCallRequest } from '../../events/values.js';
+import type { OpenAnswer } from '../../harness/ports/agent-run.js';
 import type { ChatMessage, ChatPart, ModelPicture } from '../../harness/ports/chat-model.port.js';
 import { importedMessages } from './imported-messages.js';
 import { pairedMessages } from './paired-messages.js';
@@ -14,6 +16,8 @@ export interface Conversation {
   readonly turnsTaken: number;
   /** Calls of the run's newest answer that never started: the engine begins with them. */
   readonly openCalls: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] } | undefined;
+  /** The run's newest answer when it was whole and the run did not end: the engine judges it, `messages` lack it. */
+  readonly openAnswer: OpenAnswer | undefined;
 }
 
 /**
@@ -25,17 +29,26 @@ export interface Conversation {
 export function conversationOf(events: readonly LoggedEvent[], runId: string, load: PictureLoader): Conversation {
   const own = events.filter((event) => event.runId === runId);
   const openCalls = openCallsOf(own);
+  const unjudged = unjudgedAnswer(own);
   const facts: SessionFacts = { attached: attachedPictures(events), providerIds: providerIds(events), load };
   const messages: ChatMessage[] = [];
   for (const event of events) {
     if (event.type === 'run_queued' && messages.at(-1)?.role === 'user') messages.push(UNANSWERED);
-    messages.push(...messagesOf(event, facts));
+    if (event === unjudged) continue;
+    const said = messagesOf(event, facts);
+    if (said.length > 0 && isSuperseded(messages.at(-1), event)) messages.pop();
+    messages.push(...said);
   }
   const open = new Set(openCalls?.calls.map((call) => call.providerCallId));
   return {
     messages: pairedMessages(messages, open),
     turnsTaken: own.filter((event) => event.type === 'reason_end').length,
     openCalls,
+    openAnswer: unjudged && {
+      text: unjudged.text,
+      thinking: unjudged.thinking ?? '',
+      finishReason: unjudged.finishReason,
+    },
   };
 }
 
@@ -61,17 +74,19 @@ function messagesOf(event: LoggedEvent, facts: SessionFacts): readonly ChatMessa
     case 'run_queued':
     case 'steer_applied':
       return event.input === null ? [] : [userMessage(event.input, facts.attached.get(event.runId) ?? [], facts.load)];
-    case 'reason_end':
-      if (event.text === '' && event.toolCalls.length === 0) return [];
+    case 'reason_end': {
+      const text = saidIn(event);
+      if (text.trim() === '' && event.toolCalls.length === 0) return [];
       return [
         {
           role: 'assistant',
-          text: event.text,
+          text,
           ...(event.thinking === undefined ? {} : { thinking: event.thinking }),
           toolCalls: event.toolCalls.map((call) => ({ id: call.providerCallId, name: call.toolName, args: call.args })),
           runId: event.runId,
         },
       ];
+    }
     case 'tool_call_end':
       return [
         {
@@ -129,6 +144,25 @@ function openCallsOf(own: readonly LoggedEvent[]): Conversation['openCalls'] {
   const ended = new Set(own.flatMap((event) => (event.type === 'tool_call_end' ? [event.callId] : [])));
   const calls = last.toolCalls.filter((call) => !ended.has(call.callId));
   return calls.length === 0 ? undefined : { reasonId: last.reasonId, calls };
+}
+
+/** The newest event of the run, when it is a whole answer that asks for nothing. */
+function unjudgedAnswer(own: readonly LoggedEvent[]): EventOf<'reason_end'> | undefined {
+  const last = own.at(-1);
+  if (last?.type !== 'reason_end' || last.interrupted !== undefined || last.toolCalls.length > 0) return undefined;
+  return last;
+}
+
+/** An answer with another of the same run right behind it was refused: the model hears the newer one only. */
+function isSuperseded(before: ChatMessage | undefined, event: LoggedEvent): boolean {
+  if (event.type !== 'reason_end' || before?.role !== 'assistant') return false;
+  return before.runId === event.runId && before.toolCalls.length === 0;
+}
+
+/** An answer that was nothing but thinking was shown as the answer. */
+function saidIn({ text, thinking, toolCalls, interrupted }: EventOf<'reason_end'>): string {
+  const isThinkingOnly = text.trim() === '' && toolCalls.length === 0 && interrupted === undefined;
+  return isThinkingOnly && thinking !== undefined ? thinking : text;
 }
 
 function plainText(parts: readonly ChatPart[]): string {

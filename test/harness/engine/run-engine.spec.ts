@@ -308,4 +308,30 @@ describe('runEngine', () => {
     expect(the(events, 'tool_call_end')).toMatchObject({ callId: 'c7', reasonId: 'x9', text: 'echo:x' });
     expect(model.requests[0]!.messages.at(-1)).toMatchObject({ role: 'tool', callId: 'call_7', text: 'echo:x' });
   });
+
+  describe('an answer that nobody judged yet', () => {
+    const messages = [userMessage('hi')];
+
+    it('ends the run without a model call', async () => {
+      const model = new ScriptedChatModel([say('never')]);
+      const openAnswer = { text: 'It is 4.', thinking: '', finishReason: 'stop' } as const;
+      const { events } = await record(anEngineInput(model, { messages, openAnswer, turnsTaken: 1 }));
+      expect(typesOf(events)).toEqual(['run_start', 'run_end']);
+      expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'It is 4.' });
+      expect(model.requests).toHaveLength(0);
+    });
+
+    it('is mended when it breaks the form', async () => {
+      const model = new ScriptedChatModel([say('good')]);
+      const openAnswer = { text: 'bad', thinking: '', finishReason: 'stop' } as const;
+      const answerCheck = {
+        shape: 'schema',
+        problemOf: (text: string) => (text === 'good' ? undefined : 'bad'),
+      } as const;
+      const { events } = await record(anEngineInput(model, { messages, openAnswer, answerCheck, turnsTaken: 1 }));
+      assertGrammar(events, { end: 'complete' });
+      expect(model.requests[0]!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+      expect(the(events, 'run_end')).toMatchObject({ reason: 'completed', text: 'good' });
+    });
+  });
 });
