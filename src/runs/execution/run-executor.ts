@@ -17,8 +17,11 @@ import { PictureFetcher } from './picture-fetcher.js';
 import { ownParts, RunContexts, type RunContext } from './run-context.js';
 import { RunEnding } from './run-ending.js';
 import { ExecutorInputs } from './executor-inputs.js';
-import { runError } from './run-result.js';
+import { isRunReason, runError } from './run-result.js';
 import { RunWriter } from './run-writer.js';
+
+/** A longer timer would go off at once: its milliseconds must fit into 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Executes one leased run: pictures, engine, end. Whatever happens, the run is ended, handed back or left to its new holder. */
 @Injectable()
@@ -54,7 +57,8 @@ export class RunExecutor {
       if (this.isDraining) held.stop('drain');
       held.signal.throwIfAborted();
       const context = await this.contexts.load(lease.runId);
-      limit = setTimeout(() => held.stop('time_limit'), Math.max(0, this.config.runs.maxExecMs - context.run.execMs));
+      const leftMs = Math.max(0, this.config.runs.maxExecMs - context.run.execMs);
+      limit = setTimeout(() => held.stop('time_limit'), Math.min(leftMs, LONGEST_TIMER_MS));
       await this.run(context, held, writer, startedAt);
     } catch (error) {
       await this.letGo(held, writer, startedAt, held.signal.aborted ? held.signal.reason : error);
@@ -137,7 +141,7 @@ export class RunExecutor {
   }
 }
 
-/** What clients may read of a failure: our own errors as they are, everything else without its text. */
+/** What clients may read of a failure: what runs are known to fail with as it is, everything else without its text. */
 function failureOf(
   runId: string,
   error: unknown,
@@ -147,7 +151,6 @@ function failureOf(
     const message = `the run did not end within ${maxExecMs} ms of execution`;
     return { code: 'BUDGET_EXCEEDED', message, limit: 'runs.maxExecMs' };
   }
-  const isOfTheServer = error instanceof AppError && ['INTERNAL', 'STORE_UNAVAILABLE'].includes(error.reason);
-  if (error instanceof AppError && !isOfTheServer) return { code: error.reason, message: error.message };
+  if (error instanceof AppError && isRunReason(error.reason)) return { code: error.reason, message: error.message };
   return { code: 'AGENT_ERROR', message: `internal error, run ${runId}` };
 }

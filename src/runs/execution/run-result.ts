@@ -35,3 +35,17 @@ export function runError(code: Reason, message: string, stage: string, text: str
   const hasDetails = Object.keys(details).length > 0;
   return { code, message, retryable: REASONS[code].retryable, stage, ...(hasDetails ? { details } : {}) };
 }
+
+/** What pictures and models may end a run with, beside the ends of the engine. */
+const RUN_REASONS: readonly Reason[] = [
+  'IMAGE_UNREACHABLE',
+  'IMAGE_UNREADABLE',
+  'IMAGE_TOO_LARGE',
+  'MODEL_LACKS_VISION',
+  'PROVIDER_ERROR',
+];
+
+/** True for a reason that clients know as the `code` of a run's error. */
+export function isRunReason(reason: Reason): boolean {
+  return RUN_REASONS.includes(reason);
+}

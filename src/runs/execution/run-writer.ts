@@ -11,13 +11,14 @@ const MAX_WAITING_DELTA_BYTES = 64 * 1024;
 export class RunWriter {
   private waitingBytes = 0;
   private text = '';
+  private isNewAnswer = true;
 
   constructor(
     private readonly log: EventLog,
     private readonly held: HeldRun,
   ) {}
 
-  /** The text of the newest answer, whole or partial. */
+  /** The newest text that the model said, whole or partial: a failed run keeps it. */
   get lastText(): string {
     return this.text;
   }
@@ -39,8 +40,13 @@ export class RunWriter {
 
   private follow(event: EngineEvent): void {
     if (event.parent !== undefined) return;
-    if (event.type === 'reason_start') this.text = '';
-    else if (event.type === 'reason_delta' && event.kind === 'text') this.text += event.text ?? '';
-    else if (event.type === 'reason_end') this.text = event.text;
+    if (event.type === 'reason_start') {
+      this.isNewAnswer = true;
+    } else if (event.type === 'reason_delta' && event.kind === 'text') {
+      this.text = (this.isNewAnswer ? '' : this.text) + (event.text ?? '');
+      this.isNewAnswer = false;
+    } else if (event.type === 'reason_end' && event.text !== '') {
+      this.text = event.text;
+    }
   }
 }

@@ -1,5 +1,5 @@
 import type { EndReason } from '../../../src/events/values.js';
-import { outcomeOf, runError } from '../../../src/runs/execution/run-result.js';
+import { outcomeOf, isRunReason, runError } from '../../../src/runs/execution/run-result.js';
 import { EngineEvents } from '../../support/fake-runtime.js';
 
 const engine = new EngineEvents({ runId: 'r1', sessionId: 's1' });
@@ -51,4 +51,14 @@ describe('runError', () => {
       text: 't',
     });
   });
+});
+
+it.each([
+  ['IMAGE_UNREACHABLE', true],
+  ['PROVIDER_ERROR', true],
+  ['RESOURCE_NOT_FOUND', false],
+  ['STORE_UNAVAILABLE', false],
+  ['INTERNAL', false],
+] as const)('%s is a code that a run may fail with: %s', (reason, expected) => {
+  expect(isRunReason(reason)).toBe(expected);
 });

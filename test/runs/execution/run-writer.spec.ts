@@ -81,7 +81,10 @@ describe('RunWriter', () => {
     expect(writer.lastText).toBe('let me');
     void writer.write(engine.answer('x', 'let me see'));
     expect(writer.lastText).toBe('let me see');
+    // an answer that never came does not take away what was said before it
     void writer.write(engine.start('y'));
-    expect(writer.lastText).toBe('');
+    expect(writer.lastText).toBe('let me see');
+    void writer.write(engine.text('y', 'now'));
+    expect(writer.lastText).toBe('now');
   });
 });
