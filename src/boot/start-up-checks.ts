@@ -38,21 +38,30 @@ export async function checkDatabase(database: Database): Promise<Check[]> {
       ),
     ];
   }
-  const rows = await database.query<{ version: string; charset: string; isolation: string; zone: string }>(
-    "SELECT VERSION() AS version, @@character_set_connection AS charset, COALESCE((SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION') LIMIT 1), '') AS isolation, @@session.time_zone AS zone",
+  const rows = await database.query<{ version: string; charset: string; zone: string }>(
+    'SELECT VERSION() AS version, @@character_set_connection AS charset, @@session.time_zone AS zone',
   );
   const facts = rows[0];
   if (facts === undefined) return [bad('database', 'the database says nothing of itself')];
+  const isolation = await isolationOf(database);
   return [
     checkVersion(facts.version),
     facts.charset === 'utf8mb4'
       ? good('charset', 'the connection speaks utf8mb4')
       : bad('charset', `the connection speaks ${facts.charset}; it must be utf8mb4`),
-    facts.isolation === 'READ-COMMITTED'
+    isolation === 'READ-COMMITTED'
       ? good('isolation', 'READ COMMITTED')
-      : bad('isolation', `${facts.isolation || 'unknown'}; allow SET SESSION TRANSACTION ISOLATION LEVEL`),
+      : bad('isolation', `${isolation}; allow SET SESSION TRANSACTION ISOLATION LEVEL`),
     facts.zone === '+00:00' ? good('time zone', 'UTC') : bad('time zone', `${facts.zone}; allow SET SESSION time_zone`),
   ];
+}
+
+/** The variable's name differs between MySQL and MariaDB; both may know the other one too. */
+async function isolationOf(database: Database): Promise<string> {
+  const rows = await database.query<{ Value: string }>(
+    "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
+  );
+  return rows[0]?.Value ?? 'unknown';
 }
 
 /** Checks a server's version: CHECK constraints are enforced only from these on. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -9,13 +10,14 @@ import type { EventsKept } from '../run.js';
 const ROUND_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 const RUNS_AT_ONCE = 200;
+const ROWS_AT_ONCE = 1000;
 
 interface Rule {
   readonly from: EventsKept;
   readonly to: EventsKept;
   readonly afterDays: number;
   /** Which rows of a run go. */
-  readonly rows: string;
+  readonly rows: (terminalSeq: number) => string;
 }
 
 /**
@@ -25,6 +27,7 @@ interface Rule {
 @Injectable()
 export class Retention {
   private timer: NodeJS.Timeout | undefined;
+  private isBusy = false;
   private readonly rules: readonly Rule[];
 
   constructor(
@@ -35,8 +38,13 @@ export class Retention {
   ) {
     const { deltaDays, retentionDays } = config.events;
     this.rules = [
-      { from: 'all', to: 'whole_messages', afterDays: deltaDays, rows: "type = 'reason_delta'" },
-      { from: 'whole_messages', to: 'terminal', afterDays: retentionDays, rows: 'seq < ?' },
+      { from: 'all', to: 'whole_messages', afterDays: deltaDays, rows: () => "type = 'reason_delta'" },
+      {
+        from: 'whole_messages',
+        to: 'terminal',
+        afterDays: retentionDays,
+        rows: (terminalSeq) => `seq < ${terminalSeq}`,
+      },
     ];
   }
 
@@ -48,26 +56,45 @@ export class Retention {
     clearInterval(this.timer);
   }
 
-  /** One round over every rule; what does not fit into it waits for the next. */
+  /** One round over every rule, until nothing is left to do; never rejects. */
   async round(): Promise<void> {
+    if (this.isBusy) return;
+    this.isBusy = true;
     try {
       for (const rule of this.rules) await this.apply(rule);
     } catch (error) {
       this.logger.warn('old logs could not be made smaller', { error });
+    } finally {
+      this.isBusy = false;
     }
   }
 
   private async apply(rule: Rule): Promise<void> {
-    const runs = await this.database.query<{ id: string; terminal_seq: number }>(
-      'SELECT id, terminal_seq FROM runs WHERE events_kept = ? AND ended_at < ? ORDER BY ended_at LIMIT ?',
-      [rule.from, this.clock.nowMs() - rule.afterDays * DAY_MS, RUNS_AT_ONCE],
-    );
-    for (const run of runs) {
-      await this.database.inTransaction(async (manager) => {
-        const bound = rule.rows.includes('?') ? [run.terminal_seq] : [];
-        await manager.query(`DELETE FROM run_events WHERE run_id = ? AND ${rule.rows}`, [run.id, ...bound]);
-        await updateRun(manager, run.id, { events_kept: rule.to });
-      }, 'batch');
+    for (;;) {
+      const runs = await this.database.query<{ id: string; last_seq: number; terminal_seq: number }>(
+        'SELECT id, last_seq, terminal_seq FROM runs WHERE events_kept = ? AND ended_at < ? ORDER BY ended_at LIMIT ?',
+        [rule.from, this.clock.nowMs() - rule.afterDays * DAY_MS, RUNS_AT_ONCE],
+      );
+      for (const run of runs) {
+        // first said, then done: no reader finds a hole that nobody told of
+        await this.write((manager) => updateRun(manager, run.id, { events_kept: rule.to }));
+        await this.clear(run.id, Number(run.last_seq), rule.rows(Number(run.terminal_seq)));
+      }
+      if (runs.length < RUNS_AT_ONCE) return;
     }
+  }
+
+  /** Small batches: nobody waits long for the one writer. */
+  private async clear(runId: string, lastSeq: number, rows: string): Promise<void> {
+    for (let seq = 0; seq < lastSeq; seq += ROWS_AT_ONCE) {
+      const bounds = [runId, seq, seq + ROWS_AT_ONCE];
+      await this.write((manager) =>
+        manager.query(`DELETE FROM run_events WHERE run_id = ? AND seq > ? AND seq <= ? AND ${rows}`, bounds),
+      );
+    }
+  }
+
+  private async write(work: (manager: EntityManager) => Promise<unknown>): Promise<void> {
+    await this.database.inTransaction(work, 'batch');
   }
 }
