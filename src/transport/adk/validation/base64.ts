@@ -1,8 +1,9 @@
 /** The bytes of a base64 text, or what is wrong with it. */
 export type Decoded = { readonly bytes: Buffer } | { readonly error: string };
 
-const STANDARD = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const URL_SAFE = `${STANDARD.slice(0, 62)}-_`;
+const COMMON = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const STANDARD = valuesOf(`${COMMON}+/`);
+const URL_SAFE = valuesOf(`${COMMON}-_`);
 const PAD = 0x3d;
 
 interface BadByte {
@@ -25,8 +26,15 @@ export function decodeBase64(text: string): Decoded {
   return { error: typeof fault === 'string' ? fault : `Invalid symbol ${fault.byte}, offset ${fault.offset}.` };
 }
 
-function faultOf(input: Buffer, alphabet: string): BadByte | string | undefined {
-  const value = (byte: number): number => alphabet.indexOf(String.fromCharCode(byte));
+/** The six bits of each byte, -1 for what is no symbol. */
+function valuesOf(alphabet: string): Int8Array {
+  const values = new Int8Array(256).fill(-1);
+  [...alphabet].forEach((symbol, value) => (values[symbol.charCodeAt(0)] = value));
+  return values;
+}
+
+function faultOf(input: Buffer, values: Int8Array): BadByte | string | undefined {
+  const value = (byte: number): number => values[byte] as number;
   const bad = (offset: number): BadByte => ({ byte: input[offset] as number, offset });
   const rest = input.length % 4;
   const last = input.length - 1;

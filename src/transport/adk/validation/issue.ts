@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../common/json.js';
 import { AdkRefusal } from '../adk-refusal.js';
-import type { JsonFault } from '../json-fault.js';
+import type { JsonFault } from '../json-scan.js';
 
 /** What is wrong with one value, in pydantic's words. */
 export interface Fault {
