@@ -8,7 +8,7 @@ import type { CreateSessionRequest } from './session.dto.js';
 import { segmentProblem } from './id.rules.js';
 import { refuse, toIssue, valueError, type Fault } from './validation/issue.js';
 import { originOf, spelled, toWire } from './validation/read-model.js';
-import { echo } from './validation/validate.js';
+import { echo, REDACTED } from './validation/validate.js';
 
 const PICTURE_TYPES = 'PNG, JPEG, WebP, GIF or AVIF';
 const ALIAS = 'harness';
@@ -34,7 +34,8 @@ interface PicturePlace {
 
 /**
  * @returns undefined when the request has no message: the run goes on from the history
- * @throws AdkRefusal 422 `value_error` for pictures by other URLs than http(s), and for files that are no pictures
+ * @throws AdkRefusal 422 `value_error` for pictures by other URLs than http(s) or with credentials, and for files that
+ *   are no pictures
  */
 export function toMessage(request: RunSseRequest): AdkMessage | undefined {
   const { newMessage } = request;
@@ -113,15 +114,24 @@ function linkedPicture(part: Part, at: readonly (string | number)[]): Converted 
   const { displayName, fileUri } = fileData;
   const place = {
     loc: [...at, spelled(part, 'fileData'), spelled(fileData, 'fileUri')],
-    input: rawOf(fileData, 'fileUri'),
+    input: withoutCredentials(rawOf(fileData, 'fileUri')),
   };
-  if (typeof fileUri !== 'string' || !/^https?:\/\//i.test(fileUri))
-    throw refusal(valueError('a file must be given by an http or https URL'), place.loc, place.input);
-  return {
-    parts: [{ kind: 'resource', resource: { kind: 'url', url: fileUri }, ...named(displayName) }],
-    pictures: [place],
-  };
+  const url = fileUri ?? '';
+  const fault = urlFault(url);
+  if (fault !== undefined) throw refusal(fault, place.loc, place.input);
+  return { parts: [{ kind: 'resource', resource: { kind: 'url', url }, ...named(displayName) }], pictures: [place] };
 }
+
+function urlFault(text: string): Fault | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    return valueError('a file must be given by an http or https URL');
+  const { username, password } = new URL(text);
+  return username === '' && password === '' ? undefined : valueError('the URL of a file must not hold credentials');
+}
+
+/** Whatever may be a URL with a user name or password is never repeated, a broken one neither. */
+const withoutCredentials = (uri: Json): Json =>
+  typeof uri === 'string' && /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(uri) ? REDACTED : uri;
 
 const named = (displayName: string | null | undefined): { displayName?: string } =>
   typeof displayName === 'string' ? { displayName } : {};
@@ -134,9 +144,9 @@ const refusal = (fault: Fault, loc: readonly (string | number)[], input: Json): 
 
 /** A picture that the intake refused, at its place in the request; any other error as it is. */
 export function toPictureRefusal(error: unknown, { pictures }: AdkMessage): unknown {
-  if (!(error instanceof AppError) || error.reason !== 'IMAGE_UNREADABLE') return error;
-  const index = typeof error.details?.['index'] === 'number' ? error.details['index'] : 0;
-  const place = pictures[index];
+  if (!(error instanceof AppError) || !['IMAGE_UNREADABLE', 'RESOURCE_INVALID'].includes(error.reason)) return error;
+  const index = error.details?.['index'];
+  const place = typeof index === 'number' ? pictures[index] : undefined;
   return place === undefined ? error : refusal(valueError(error.message), place.loc, place.input);
 }
 

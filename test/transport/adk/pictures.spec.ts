@@ -75,6 +75,36 @@ describe('pictures on /run_sse', () => {
     });
   });
 
+  it.each([
+    'http://planted:secret@host/',
+    'https://planted@host/a.png',
+    'ftp://planted:secret@host/',
+    'http://u:planted@[',
+  ])('are not fetched with credentials, which no answer repeats: %s', async (fileUri) => {
+    const parts = [{ text: 'image' }, { fileData: { fileUri } }];
+    const response = await client.run(await client.session(), parts);
+    const text = await response.text();
+    expect([response.status, text]).toEqual([422, expect.not.stringMatching(/planted|secret/)]);
+    expect(JSON.parse(text)).toEqual({
+      detail: [
+        {
+          type: 'value_error',
+          loc: ['body', 'newMessage', 'parts', 1, 'fileData', 'fileUri'],
+          msg: expect.stringMatching(/^Value error, .*URL/),
+          input: '[redacted]',
+          ctx: { error: {} },
+        },
+      ],
+    });
+  });
+
+  it.each(['http://[', `http://host/${'a'.repeat(9000)}`])('need a URL that can be used: %.12s', async (fileUri) => {
+    const response = await client.run(await client.session(), [{ fileData: { fileUri } }]);
+    expect(response.status).toBe(422);
+    const loc = ['body', 'newMessage', 'parts', 0, 'fileData', 'fileUri'];
+    expect(await response.json()).toMatchObject({ detail: [{ type: 'value_error', loc, input: fileUri }] });
+  });
+
   it('are the only files: another declared type names what is accepted', async () => {
     const parts = [{ text: 'image' }, { inlineData: { mimeType: 'application/pdf', data: 'aGk=' } }];
     const response = await client.run(await client.session(), parts);

@@ -5,7 +5,8 @@ import { EXTRA, MISSING, NO_OBJECT, refuse, toIssue, type Issue } from './issue.
 import { factsOf, type FieldFacts } from './model.js';
 import { EXTRA_PREFIX, originOf, readModel } from './read-model.js';
 
-const REDACTED = '[redacted]';
+/** Stands for a secret that a client sent. */
+export const REDACTED = '[redacted]';
 const SECRET_KEYS = new Set(['mcp_servers', 'mcpServers', 'api_key', 'apiKey']);
 const ECHOED_TEXT = 200;
 
