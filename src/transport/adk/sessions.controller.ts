@@ -6,6 +6,7 @@ import { AppError } from '../../common/app-error.js';
 import { Clock } from '../../common/clock.js';
 import { Ids } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
+import { Logger } from '../../observability/logger.js';
 import { RunsService } from '../../runs/runs.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import type { SessionView } from '../../sessions/sessions.types.js';
@@ -34,6 +35,7 @@ export class AdkSessionsController {
     private readonly bodies: AdkBodies,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly logger: Logger,
   ) {}
 
   @Post()
@@ -47,7 +49,7 @@ export class AdkSessionsController {
     const dto = this.creation(request);
     const externalId = toSessionId(dto);
     const named = { appName: toAppName(app), userId, ...(externalId !== undefined && { externalId }) };
-    const session = await this.sessions.createNamed(principal, named, (dto.state ?? {}) as JsonObject);
+    const session = await this.made(principal, request, named, (dto.state ?? {}) as JsonObject);
     const events = this.imported(dto.events ?? []);
     if (events.length === 0) return this.view.whole(principal, session);
     await this.runs.importEvents(principal, session.id, { events });
@@ -66,7 +68,7 @@ export class AdkSessionsController {
   ): Promise<JsonObject> {
     const state = toLegacyState(this.bodies.map(request));
     const named = { appName: toAppName(app), userId, externalId: externalId.trim() };
-    return this.view.whole(principal, await this.sessions.createNamed(principal, named, state));
+    return this.view.whole(principal, await this.made(principal, request, named, state));
   }
 
   @Get()
@@ -114,14 +116,27 @@ export class AdkSessionsController {
     @Param('app') app: string,
     @Param('user') userId: string,
     @Param('session') externalId: string,
+    @Req() request: FastifyRequest,
   ): Promise<null> {
     try {
       const session = await this.find(principal, app, userId, externalId);
       await this.runs.closeSession(principal, session.id);
+      this.logger.info('session deleted', { traceId: request.id, sessionId: session.id });
     } catch (error) {
       if (!(error instanceof AppError) || !GONE.has(error.reason)) throw error;
     }
     return null;
+  }
+
+  private async made(
+    principal: Principal,
+    request: FastifyRequest,
+    named: { readonly appName: string; readonly userId: string; readonly externalId?: string },
+    state: JsonObject,
+  ): Promise<SessionView> {
+    const session = await this.sessions.createNamed(principal, named, state);
+    this.logger.info('session created', { traceId: request.id, sessionId: session.id });
+    return session;
   }
 
   private creation(request: FastifyRequest): CreateSessionRequest {

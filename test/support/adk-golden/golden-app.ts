@@ -11,6 +11,7 @@ import { ModelRegistry } from '../../../src/harness/models/model-registry.js';
 import type { ChatModel } from '../../../src/harness/ports/chat-model.port.js';
 import type { Tool } from '../../../src/harness/ports/tool.port.js';
 import { ToolRegistry } from '../../../src/harness/tools/tool-registry.js';
+import { Logger } from '../../../src/observability/logger.js';
 import { adkUrl } from '../../../src/transport/adk/adk-url.js';
 import { RunsModule } from '../../../src/runs/runs.module.js';
 import { createHttpAdapter, prepareHttpApp } from '../../../src/transport/http/http-app.js';
@@ -80,7 +81,7 @@ class PlainTools implements Pick<ToolRegistry, 'names' | 'toolsOf' | 'scriptTool
 export async function startGoldenApp(
   peer: Peer,
   variables: Readonly<Record<string, string>> = {},
-  options: { readonly realIntake?: boolean } = {},
+  options: { readonly realIntake?: boolean; readonly logger?: Logger } = {},
 ): Promise<GoldenApp> {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-golden-'));
   const { model, tools, agents } = factsOf(peer);
@@ -107,6 +108,7 @@ export async function startGoldenApp(
     .overrideProvider(ToolRegistry)
     .useValue(new PlainTools(tools));
   if (options.realIntake !== true) builder.overrideProvider(ImageIntake).useValue({ check: anyBytes });
+  if (options.logger !== undefined) builder.overrideProvider(Logger).useValue(options.logger);
   const module = await builder.compile();
   const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(config, adkUrl), {
     bodyParser: false,

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { AdkClient, SESSIONS, strictFrames, textsOf } from '../../support/adk-client.js';
+import { CollectingLogger } from '../../support/http-app.js';
 import { startGoldenApp, type GoldenApp } from '../../support/adk-golden/golden-app.js';
 
 /** The booted server; the text of a message is a script of the model (adk-golden/adk-script-model.ts). */
@@ -45,6 +46,27 @@ describe('ADK sessions', () => {
     expect(frames.map(textsOf)).toEqual([[text]]);
     const broken = await client.request('POST', SESSIONS, { state: { text: '\ud83d' } });
     expect([broken.status, await broken.json()]).toEqual([400, { detail: 'There was an error parsing the body' }]);
+  });
+
+  it('leave a line in the log when they are made and when they are deleted', async () => {
+    const logger = new CollectingLogger();
+    const logged = await startGoldenApp('adk', {}, { logger });
+    const other = new AdkClient(logged.port);
+    const id = await other.session();
+    expect((await other.request('POST', `${SESSIONS}/old-form`, {})).status).toBe(200);
+    expect((await other.request('POST', SESSIONS, { sessionId: id })).status).toBe(409);
+    for (let times = 0; times < 2; times += 1) await other.request('DELETE', `${SESSIONS}/${id}`);
+    await logged.close();
+    const lines = logger.lines.filter(({ message }) => message.startsWith('session '));
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'session created'],
+      ['info', 'session created'],
+      ['info', 'session deleted'],
+    ]);
+    const facts = lines.map(({ fields }) => fields);
+    for (const fields of facts) expect(fields['traceId']).toMatch(/^\w+/);
+    expect(facts[2]?.['sessionId']).toBe(facts[0]?.['sessionId']);
+    expect(new Set(facts.map(({ traceId }) => traceId)).size).toBe(3);
   });
 
   it('are gone after DELETE, which answers null', async () => {
