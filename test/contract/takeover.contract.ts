@@ -119,14 +119,20 @@ export function takeoverContract(store: StoreUnderTest): void {
     });
 
     it('fails at the third loss in a row without progress', async () => {
-      const { runId } = await begin();
+      const { runId, events } = await begin();
+      let held: Lease | undefined;
       for (let loss = 1; loss <= 2; loss += 1) {
         await core.takeover.takeOver(runId, undefined);
-        await claim();
+        held = await claim();
       }
+      await core.log.append(held!, events.start('x'));
+      await core.log.append(held!, events.text('x', 'half'));
+      await core.log.append(held!, events.toolStart('x', 'c1'));
       expect(await runRow(core.database, runId)).toMatchObject({ attempt: 3, takeovers: 2 });
       const written = await core.takeover.takeOver(runId, undefined);
       expect(written).toMatchObject([
+        { type: 'reason_end', text: 'half', interrupted: 'cancelled' },
+        { type: 'tool_call_end', callId: 'c1', outcome: 'unknown', error: { code: 'WORKER_LOST' } },
         { type: 'run_failed', status: 'failed', code: 'WORKER_LOST', error: { code: 'WORKER_LOST', retryable: true } },
       ]);
       expect(await runRow(core.database, runId)).toMatchObject({ status: 'failed', activeSessionId: null });
@@ -231,13 +237,11 @@ export function takeoverContract(store: StoreUnderTest): void {
       await stopping.worker.start();
       const runId = await submitted(stopping, sessionId, { attached: true });
       await until('a delta', async () => (await logOf(core, runId)).some((event) => event.type === 'reason_delta'));
+      await new Promise((resolve) => setTimeout(resolve, 10));
       await stopping.worker.stop(0);
-      expect(await runRow(core.database, runId)).toMatchObject({
-        status: 'queued',
-        attempt: 1,
-        takeovers: 0,
-        leaseOwner: null,
-      });
+      const row = await runRow(core.database, runId);
+      expect(row).toMatchObject({ status: 'queued', attempt: 1, takeovers: 0, leaseOwner: null });
+      expect(row.execMs).toBeGreaterThan(0);
       await core.worker.start();
       await until('the end', async () => (await runRow(core.database, runId)).endedAt !== null);
       expect(await runRow(core.database, runId)).toMatchObject({ status: 'completed', attempt: 1 });

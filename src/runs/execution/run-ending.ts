@@ -58,7 +58,9 @@ export class RunEnding {
   /** Puts the run back into the queue at a safe point; one that is cancelling ends instead. */
   async handBack(lease: Lease, facts: EndFacts): Promise<void> {
     await this.letGo(lease, (manager, run) =>
-      run.status === 'cancelling' ? this.closeCancelled(manager, run, facts) : this.takeover.handBack(manager, run),
+      run.status === 'cancelling'
+        ? this.closeCancelled(manager, run, facts)
+        : this.takeover.handBack(manager, run, this.changes(run, facts)),
     );
   }
 
@@ -72,7 +74,8 @@ export class RunEnding {
     facts: EndFacts,
     terminal: HarnessEvent,
   ): Promise<LoggedEvent[]> {
-    const closing = closingEvents(run, await readOpenWork(manager, run), 'cancelled', this.clock);
+    const how = terminal.type === 'run_cancelled' ? 'cancelled' : 'failed';
+    const closing = closingEvents(run, await readOpenWork(manager, run), how, this.clock);
     return writeLifecycle(manager, run, [...closing, terminal], this.changes(run, facts));
   }
 

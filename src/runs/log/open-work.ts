@@ -74,11 +74,29 @@ export async function readOpenWork(manager: EntityManager, run: Run): Promise<Op
   return openWorkOf(rows.map(eventOf));
 }
 
-/** How the work was broken off: by a cancel (the half answer stays) or by the loss of its worker (the step is repeated). */
-export type Interruption = 'cancelled' | 'recovered';
+/** How the work was broken off: by a cancel, by a loss after which the step is repeated, or by the failure of the run. */
+export type Interruption = 'cancelled' | 'recovered' | 'lost' | 'failed';
+
+interface Closing {
+  /** `recovered`: the half answer is void, because the step is repeated; `cancelled`: it stays. */
+  readonly reason: 'cancelled' | 'recovered';
+  readonly outcome: 'cancelled' | 'unknown';
+  readonly code: string;
+  readonly cause: string;
+}
+
+const CLOSINGS: Record<Interruption, Closing> = {
+  cancelled: { reason: 'cancelled', outcome: 'cancelled', code: 'CANCELLED', cause: 'by a cancel' },
+  recovered: { reason: 'recovered', outcome: 'unknown', code: 'WORKER_LOST', cause: 'because its worker was lost' },
+  lost: { reason: 'cancelled', outcome: 'unknown', code: 'WORKER_LOST', cause: 'because its worker was lost' },
+  failed: { reason: 'cancelled', outcome: 'unknown', code: 'RUN_FAILED', cause: 'by the failure of its run' },
+};
 
 /** The events that close what is open, so that no later reader finds a reason or a call without its end. */
 export function closingEvents(run: Run, open: OpenWork, how: Interruption, clock: Clock): HarnessEvent[] {
+  const { reason: interrupted, outcome, code, cause } = CLOSINGS[how];
+  const message = `interrupted ${cause}; whether the call took effect is unknown`;
+  const since = (at: number): number => Math.max(0, clock.nowMs() - at);
   const events: HarnessEvent[] = [];
   if (open.reason !== undefined) {
     const { reasonId, text, thinking, at } = open.reason;
@@ -89,29 +107,24 @@ export function closingEvents(run: Run, open: OpenWork, how: Interruption, clock
         ...(thinking === '' ? {} : { thinking }),
         toolCalls: [],
         finishReason: 'other',
-        durationMs: Math.max(0, clock.nowMs() - at),
-        interrupted: how,
+        durationMs: since(at),
+        interrupted,
       }),
     );
   }
   for (const { callId, toolName, reasonId, at } of open.calls) {
-    const message = INTERRUPTED_TOOL[how];
+    const error = { code, message };
     events.push(
       lifecycleEvent(run, clock, 'tool_call_end', {
         callId,
         toolName,
         reasonId,
-        outcome: how === 'cancelled' ? 'cancelled' : 'unknown',
+        outcome,
         text: message,
-        error: { code: how === 'cancelled' ? 'CANCELLED' : 'WORKER_LOST', message },
-        durationMs: Math.max(0, clock.nowMs() - at),
+        error,
+        durationMs: since(at),
       }),
     );
   }
   return events;
 }
-
-const INTERRUPTED_TOOL: Record<Interruption, string> = {
-  cancelled: 'interrupted by a cancel; whether the call took effect is unknown',
-  recovered: 'interrupted because its worker was lost; whether the call took effect is unknown',
-};

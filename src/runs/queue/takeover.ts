@@ -41,14 +41,15 @@ export class Takeover {
   }
 
   /** Queues a run again whose executor stops at a safe point: no attempt is lost. */
-  async handBack(manager: EntityManager, run: Run): Promise<LoggedEvent[]> {
-    return this.requeue(manager, run, { attempt: run.attempt, takeovers: run.takeovers });
+  async handBack(manager: EntityManager, run: Run, changes: RunChanges): Promise<LoggedEvent[]> {
+    return this.requeue(manager, run, { attempt: run.attempt, takeovers: run.takeovers }, changes);
   }
 
   private async requeue(
     manager: EntityManager,
     run: Run,
     counts: { attempt: number; takeovers: number },
+    changes: RunChanges = {},
   ): Promise<LoggedEvent[]> {
     const open = await readOpenWork(manager, run);
     const closing = closingEvents(run, open, 'recovered', this.clock);
@@ -58,6 +59,7 @@ export class Takeover {
     });
     return writeLifecycle(manager, run, [...closing, recovered], {
       ...RELEASED,
+      ...changes,
       ...counts,
       epoch: run.epoch + 1,
       available_at: await this.database.nowMs(manager),
@@ -65,7 +67,7 @@ export class Takeover {
   }
 
   private async end(manager: EntityManager, run: Run, terminal: HarnessEvent): Promise<LoggedEvent[]> {
-    const how: Interruption = 'cancelled';
+    const how: Interruption = terminal.type === 'run_cancelled' ? 'cancelled' : 'lost';
     const closing = closingEvents(run, await readOpenWork(manager, run), how, this.clock);
     return writeLifecycle(manager, run, [...closing, terminal], { ...RELEASED, epoch: run.epoch + 1 });
   }

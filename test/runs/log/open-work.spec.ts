@@ -1,4 +1,4 @@
-import { closingEvents, openWorkOf } from '../../../src/runs/log/open-work.js';
+import { closingEvents, openWorkOf, type Interruption } from '../../../src/runs/log/open-work.js';
 import { EngineEvents } from '../../support/fake-runtime.js';
 import { aRun, begun, CLOCK, logged } from '../../support/life-cycle.js';
 
@@ -38,7 +38,7 @@ describe('closingEvents', () => {
   const run = aRun();
 
   it('ends a half answer with what it said; a cancelled one stays, a recovered one is repeated', () => {
-    const closing = (how: 'cancelled' | 'recovered') => closingEvents(run, open(half), how, CLOCK);
+    const closing = (how: Interruption) => closingEvents(run, open(half), how, CLOCK);
     expect(closing('cancelled')).toEqual([
       {
         type: 'reason_end',
@@ -57,11 +57,14 @@ describe('closingEvents', () => {
       },
     ]);
     expect(closing('recovered')).toMatchObject([{ interrupted: 'recovered', text: 'half done' }]);
+    for (const how of ['lost', 'failed'] as const) expect(closing(how)).toMatchObject([{ interrupted: 'cancelled' }]);
   });
 
   it.each([
     ['cancelled', 'cancelled', 'CANCELLED'],
     ['recovered', 'unknown', 'WORKER_LOST'],
+    ['lost', 'unknown', 'WORKER_LOST'],
+    ['failed', 'unknown', 'RUN_FAILED'],
   ] as const)('ends each open call when the run is %s', (how, outcome, code) => {
     const work = open([...acting, engine.toolStart('x', 'c2')]);
     expect(closingEvents(run, work, how, CLOCK)).toMatchObject([
