@@ -4,7 +4,7 @@ import { effectsOf } from '../support/effects.js';
 import { answerReply, FakeLlm } from '../support/fake-llm.js';
 import { startServer, type TestServer } from '../support/server.js';
 import type { SseFrame } from '../support/sse-client.js';
-import { idsOf, pathOf, upTo, V1Client, type EventItem, type RunKey, type RunState } from '../support/v1-client.js';
+import { idsOf, pathOf, upTo, V1Client, type EventItem, type RunKey } from '../support/v1-client.js';
 
 const RESTARTS_MS = 90_000;
 /** Long enough for a call of 1.5 s to end by itself. */
@@ -17,7 +17,8 @@ const WHOLE_TEXT = upTo(WORDS)
 const isAt = (id: number) => (frame: SseFrame) => Number(frame.id) >= id;
 const ofType = (events: readonly EventItem[], type: string): EventItem[] =>
   events.filter((event) => event.type === type);
-const isActing = (state: RunState): boolean => state.code === 'CALLING_TOOL';
+/** The call is durable from here on: a process that dies earlier never began it. */
+const isToolStart = (frame: SseFrame): boolean => frame.event === 'run.tool_started';
 const payloadsOf = (frames: readonly SseFrame[]): unknown[] => frames.map((frame) => JSON.parse(frame.data) as unknown);
 
 describe('after the end of the process', () => {
@@ -113,7 +114,7 @@ describe('after the end of the process', () => {
       async () => {
         const run = await v1.send(await v1.session(), 'tool:first:1500;tool:second:200;say:done');
         const reading = v1.follow(run);
-        await v1.until(run, isActing);
+        await v1.follow(run, {}, isToolStart);
         const stopping = server.stop();
         await sleep(200);
         expect((await fetch(`${server.http}/readyz`)).status).toBe(503);
@@ -134,7 +135,8 @@ describe('after the end of the process', () => {
       'a second one ends the process at once, and nothing committed is lost',
       async () => {
         const run = await v1.send(await v1.session(), 'tool:slow:60000;say:done');
-        const acting = await v1.until(run, isActing);
+        await v1.follow(run, {}, isToolStart);
+        const acting = await v1.page(run);
         const known = await v1.events(run);
         process.kill(server.pid, 'SIGTERM');
         await sleep(300);
@@ -156,7 +158,7 @@ describe('after the end of the process', () => {
       'waits for a long call no longer than server.shutdownMs',
       async () => {
         const run = await v1.send(await v1.session(), 'tool:slow:60000;say:done');
-        await v1.until(run, isActing);
+        await v1.follow(run, {}, isToolStart);
         expect(await server.stop()).toBe(0);
         await server.restart();
         expect(await v1.ended(run)).toMatchObject({ status: 'completed', attempt: 1 });
@@ -171,7 +173,7 @@ describe('after the end of the process', () => {
     async () => {
       const sessionId = await v1.session();
       const run = await v1.send(sessionId, 'tool:slow:120000');
-      await v1.until(run, isActing);
+      await v1.follow(run, {}, isToolStart);
       await server.kill9();
       await server.restart();
       expect((await v1.ended(run)).status).toBe('completed');
