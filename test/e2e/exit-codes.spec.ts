@@ -47,7 +47,7 @@ describe('the exit codes of the server', () => {
   it('is 78 with one sentence and nothing of the inside, when the wiring finds the fault', async () => {
     const env = { BRIDLE_RUNS_DEFAULT_AGENT: 'nobody' };
     const { code, output } = await runServerToEnd([], { storageDir, env });
-    const lines = output.split('\n').filter((line) => line !== '' && !line.startsWith('✓'));
+    const lines = output.split('\n').filter((line) => line !== '' && !/^[✓!]/.test(line));
     expect({ code, lines }).toEqual({ code: 78, lines: [expect.stringContaining('runs.defaultAgent is nobody')] });
   });
 
