@@ -25,7 +25,7 @@ describe.each(storesUnderTest())('the life of runs on $name', (store) => {
         for (const [what, times] of Object.entries(life.done)) done[what] = (done[what] ?? 0) + times;
       },
     );
-    await fc.assert(lives, { numRuns: propertyRuns(100), endOnFailure: true });
+    await fc.assert(lives, { numRuns: propertyRuns(200), endOnFailure: true });
     // no operation was only imagined
     expect(Object.keys(done).toSorted()).toEqual([...OPERATIONS].toSorted());
   }, 300_000);

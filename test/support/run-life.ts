@@ -183,6 +183,8 @@ export class RunLife {
 
   /** A holder that lost its run goes on, and must not get anywhere. */
   private async haunt(pick: number): Promise<boolean> {
+    const [holder] = this.holders;
+    if (this.ghosts.length === 0 && holder !== undefined) await this.withHolder('die', holder);
     const ghost = this.ghosts[pick % Math.max(1, this.ghosts.length)];
     if (ghost === undefined) return false;
     for (const deed of [
