@@ -78,7 +78,8 @@ describe('C69 no picture comes from where the caller cannot go', () => {
   it('a name and a password in a URL are refused, and not repeated', async () => {
     const url = 'http://someone:hidden-word@example.com/x.png';
     const response = await adk.run(await adk.session(), link(url));
-    expect([400, 422]).toContain(response.status);
+    expect(response.status).toBe(422);
+    expect(await response.text()).not.toContain('hidden-word');
     const message = v1.message(await v1.session({ agent: 'vision_agent' }), 'x', { resources: [{ url }] });
     const answer = await v1.call('POST', '/v1/actions', message);
     expect(answer.status).toBe(400);
