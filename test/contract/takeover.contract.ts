@@ -203,6 +203,27 @@ export function takeoverContract(store: StoreUnderTest): void {
       expect((await claim()).runId).toBe(second);
     });
 
+    it('ends a cancelled run whose agent does not obey, once its grace is over', async () => {
+      let letGo = (): void => undefined;
+      const stubborn = new FakeRuntime(async function* (run) {
+        yield new EngineEvents(run.run).make('run_start', {});
+        await new Promise<void>((resolve) => (letGo = resolve));
+      });
+      const slow = await suite.another({ runtime: stubborn });
+      await slow.worker.start();
+      const runId = await submitted(slow, sessionId, { attached: true });
+      await until('the start', async () => (await logOf(core, runId)).length === 3);
+      await slow.runs.cancel(ALICE, { sessionId, requestId: 'stop', reason: 'enough' });
+      await slow.reaper.round();
+      expect((await runRow(core.database, runId)).status).toBe('cancelling');
+      await core.database.inTransaction((manager) => manager.query('UPDATE runs SET cancel_requested_at = 1'));
+      await slow.reaper.round();
+      expect((await logOf(core, runId)).at(-1)).toMatchObject({ type: 'run_cancelled', reason: 'enough' });
+      letGo();
+      await until('the executor', () => slow.held.size === 0);
+      expect(typesIn(await logOf(core, runId)).filter((type) => type === 'run_cancelled')).toHaveLength(1);
+    });
+
     it('renews the leases of living runs', async () => {
       const quick = await suite.another({
         runtime: new FakeRuntime(hangs('a')),

@@ -9,7 +9,7 @@ import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
 import { Takeover } from './takeover.js';
 
-/** Finds runs that nobody works on any more: their lease has expired, or they have lived too long. */
+/** Finds runs that nobody works on any more: their lease has expired, a cancel was not obeyed, or they have lived too long. */
 @Injectable()
 export class Reaper {
   private timer: NodeJS.Timeout | undefined;
@@ -42,6 +42,7 @@ export class Reaper {
     try {
       const now = await this.database.inTransaction((manager) => this.database.nowMs(manager));
       await this.reapLeases(now);
+      await this.endCancelled(now - this.config.runs.cancelGraceMs);
       await this.expireOld(now - this.config.runs.ttlMs);
     } catch (error) {
       this.logger.warn('reaper could not finish its round', { error });
@@ -56,6 +57,16 @@ export class Reaper {
       expiredAt === undefined ? [] : [expiredAt],
     );
     for (const { id } of rows) await this.alone(id, () => this.reap(id, expiredAt));
+    if (rows.length > 0) this.dispatcher.announce();
+  }
+
+  /** A cancelled run whose executor does not stop by itself is ended without it. */
+  private async endCancelled(askedBefore: number): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(
+      "SELECT id FROM runs WHERE status = 'cancelling' AND cancel_requested_at < ?",
+      [askedBefore],
+    );
+    for (const { id } of rows) await this.alone(id, () => this.reap(id, undefined));
     if (rows.length > 0) this.dispatcher.announce();
   }
 
