@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Config } from '../../config/config.js';
-import { toJson } from '../../database/columns.js';
+import { fromJson, toJson } from '../../database/columns.js';
 import { Database } from '../../database/database.js';
 import { isRefused } from '../../database/database-errors.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
+import type { Usage } from '../../events/values.js';
 import { Metrics } from '../../observability/metrics.js';
 import { FencedError } from '../ports/event-log.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
-import type { Lease, Run } from '../run.js';
+import type { Lease } from '../run.js';
 import { insertEvents, stamp, type StampedEvents } from './event-rows.js';
-import { lockRuns, updateRun } from './run-rows.js';
-import { usageAfter } from './usage.js';
+import { lockHeads, updateRun, type RunHead } from './run-rows.js';
+import { reportsUsage, usageAfter } from './usage.js';
 import { WaitingAppends, type RunAppends } from './waiting-appends.js';
 
 /** What was written of a batch, by who appended it. */
@@ -109,12 +110,11 @@ export class GroupCommitter {
 
   /** Locks the runs in id order, drops those whose lease is void, writes the rest. */
   protected async write(manager: EntityManager, batch: readonly RunAppends[]): Promise<Written> {
-    const locked = await lockRuns(
+    const runs = await lockHeads(
       this.database,
       manager,
       batch.map((run) => run.lease.runId),
     );
-    const runs = new Map(locked.map((run) => [run.id, run]));
     const written = new Map<RunAppends, StampedEvents>();
     for (const appends of batch) {
       const run = runs.get(appends.lease.runId);
@@ -129,7 +129,7 @@ export class GroupCommitter {
     return written;
   }
 
-  protected isFenced(run: Run, lease: Lease): boolean {
+  protected isFenced(run: RunHead, lease: Lease): boolean {
     return run.epoch !== lease.epoch || !(run.status === 'running' || run.status === 'cancelling');
   }
 
@@ -152,14 +152,16 @@ export class GroupCommitter {
   /** Tokens, and progress that makes earlier lost attempts forgotten. */
   private async keepFacts(
     manager: EntityManager,
-    runs: ReadonlyMap<string, Run>,
+    runs: ReadonlyMap<string, RunHead>,
     batch: readonly StampedEvents[],
   ): Promise<void> {
     for (const { owner, events } of batch) {
       const run = runs.get(owner.id)!;
-      const usage = events.reduce(usageAfter, run.usage);
+      if (events.some(reportsUsage)) {
+        const usage = events.reduce(usageAfter, fromJson<Usage>(run.usageColumn));
+        await updateRun(manager, run.id, { token_usage: toJson(usage) });
+      }
       const hasProgressed = events.some((event) => event.type === 'reason_end' || event.type === 'tool_call_end');
-      if (usage !== run.usage) await updateRun(manager, run.id, { token_usage: toJson(usage) });
       if (hasProgressed && run.takeovers > 0) await updateRun(manager, run.id, { takeovers: 0 });
     }
   }

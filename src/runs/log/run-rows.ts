@@ -4,24 +4,57 @@ import { toJson } from '../../database/columns.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import { isTerminal } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
+import type { RunState, RunStatus } from '../../events/run-state.js';
 import { columnsFor, runOf, type Run } from '../run.js';
-import { insertEvents, stamp } from './event-rows.js';
+import { insertEvents, stamp, type RowOwner } from './event-rows.js';
 
 /** Values for columns of `runs`, by column name. */
 export type RunChanges = Readonly<Record<string, unknown>>;
 
-/** Locks runs in id order, so that two batches never wait for each other in a circle. */
-export async function lockRuns(database: Database, manager: EntityManager, runIds: readonly string[]): Promise<Run[]> {
-  const marks = runIds.map(() => '?').join(', ');
+/** What a batch needs of a run's row: read at each commit, so no more than that. */
+export interface RunHead extends RunState, RowOwner {
+  readonly epoch: number;
+  readonly takeovers: number;
+  readonly lastSeq: number;
+  /** `token_usage` as stored; parsed only when it changes. */
+  readonly usageColumn: unknown;
+}
+
+/** The heads of runs, locked in id order, so that two batches never wait for each other in a circle. */
+export async function lockHeads(
+  database: Database,
+  manager: EntityManager,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, RunHead>> {
   const rows = await manager.query<Record<string, unknown>[]>(
-    `SELECT * FROM runs WHERE id IN (${marks}) ORDER BY id${database.forUpdate}`,
+    `SELECT id, tenant_id, session_id, ord, status, code, stage, epoch, takeovers, last_seq, token_usage FROM runs
+     WHERE id IN (${runIds.map(() => '?').join(', ')}) ORDER BY id${database.forUpdate}`,
     [...runIds],
   );
-  return rows.map(runOf);
+  return new Map(rows.map((row) => [row['id'] as string, headOf(row)]));
+}
+
+function headOf(row: Record<string, unknown>): RunHead {
+  return {
+    id: row['id'] as string,
+    tenantId: row['tenant_id'] as string,
+    sessionId: row['session_id'] as string,
+    ord: Number(row['ord']),
+    status: row['status'] as RunStatus,
+    code: row['code'] as string,
+    stage: row['stage'] as string,
+    epoch: Number(row['epoch']),
+    takeovers: Number(row['takeovers']),
+    lastSeq: Number(row['last_seq']),
+    usageColumn: row['token_usage'],
+  };
 }
 
 export async function lockRun(database: Database, manager: EntityManager, runId: string): Promise<Run | undefined> {
-  return (await lockRuns(database, manager, [runId]))[0];
+  const rows = await manager.query<Record<string, unknown>[]>(`SELECT * FROM runs WHERE id = ?${database.forUpdate}`, [
+    runId,
+  ]);
+  return rows[0] && runOf(rows[0]);
 }
 
 /**
