@@ -51,6 +51,11 @@ export interface UserInput {
   readonly parts: readonly Part[];
 }
 
+/** True for a picture, fetched or not. */
+export function isPicture(part: Part): part is ImagePart | ImageUrlPart {
+  return part.kind === 'image' || part.kind === 'image_url';
+}
+
 /** The plain text of a message: its text parts joined by a line feed, thoughts left out. */
 export function textOf(parts: readonly Part[]): string {
   return parts

@@ -10,7 +10,10 @@ export type LoggedEvent = HarnessEvent & {
   readonly stage: string;
 };
 
-export type Capability = 'vision' | 'image_generation';
+export const CAPABILITIES = ['vision', 'image_generation'] as const;
+
+/** What an agent can do with pictures. */
+export type Capability = (typeof CAPABILITIES)[number];
 
 /** What never changes during a run; all that a projection may know beside the events. */
 export interface RunFacts {

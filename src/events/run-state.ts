@@ -113,6 +113,9 @@ const LEGAL: Record<RunStatus, readonly RunStatus[]> = {
   expired: [],
 };
 
+/** The statuses of runs that have not ended. */
+export const UNENDED_STATUSES = RUN_STATUSES.filter((status) => !isTerminalStatus(status));
+
 /** True when a run may go from one status to the other; staying is always legal except at an end. */
 export function isLegalTransition(from: RunStatus, to: RunStatus): boolean {
   return LEGAL[from].length === 0 ? false : from === to || LEGAL[from].includes(to);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/key-names.js';
 import { AGENT_NAME } from '../config/sections/runs.js';
+import { CAPABILITIES } from '../events/projection.js';
 import type { AgentDefinition } from './agent.js';
 import { readMarkdown } from './front-matter.js';
 
@@ -11,7 +12,7 @@ const ACCEPTED = {
   description: 'a text of 1 to 1000 characters',
   model: 'the name of a model',
   tools: 'a list of tool names, each once',
-  capabilities: 'a list of vision, image_generation, each once',
+  capabilities: `a list of ${CAPABILITIES.join(', ')}, each once`,
   expose: 'a list of v1, adk, each once and at least one',
   limits: 'maxTurns: a whole number, at least 1',
 } as const;
@@ -27,10 +28,7 @@ const frontMatterSchema = z.strictObject({
     .array(z.string().regex(/^[A-Za-z_][\w-]{0,63}$/))
     .refine(distinct)
     .default([]),
-  capabilities: z
-    .array(z.enum(['vision', 'image_generation']))
-    .refine(distinct)
-    .default([]),
+  capabilities: z.array(z.enum(CAPABILITIES)).refine(distinct).default([]),
   expose: z
     .array(z.enum(['v1', 'adk']))
     .min(1)

@@ -86,7 +86,7 @@ export class CancelRunCommand {
   }
 
   publish(events: readonly LoggedEvent[]): void {
-    for (const event of events) this.hints.publish({ runId: event.runId, seq: event.seq, events: [event] });
+    for (const event of events) this.hints.committed(event.runId, [event]);
     if (events.length > 0) this.dispatcher.announce();
   }
 

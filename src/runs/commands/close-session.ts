@@ -4,6 +4,7 @@ import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { Logger } from '../../observability/logger.js';
 import { PicturesService } from '../../vision/pictures.service.js';
+import { UNENDED } from '../log/run-sql.js';
 import { CancelRunCommand } from './cancel-run.js';
 import { openSession } from './command-rows.js';
 
@@ -71,7 +72,7 @@ export class CloseSessionCommand implements OnApplicationShutdown {
   private closedSessions(): Promise<{ id: string; tenant_id: string }[]> {
     return this.database.query(
       `SELECT s.id, s.tenant_id FROM sessions s WHERE s.status = 'closed'
-       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_id = s.id AND r.status IN ('queued', 'running', 'waiting_input', 'cancelling'))
+       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session_id = s.id AND r.${UNENDED})
        LIMIT ?`,
       [SESSIONS_AT_ONCE],
     );

@@ -6,6 +6,7 @@ import { INITIAL_STATE } from '../../events/run-state.js';
 import { NO_USAGE } from '../../events/values.js';
 import { lockSession, readSession, type SessionRow } from '../../sessions/session-rows.js';
 import type { Session } from '../../sessions/sessions.types.js';
+import { UNENDED } from '../log/run-sql.js';
 import { runOf, type QueueState, type Run } from '../run.js';
 
 /**
@@ -38,7 +39,7 @@ function open(row: SessionRow | undefined, sessionId: string): Session {
 /** Runs of the session that have not ended, in the order in which they run. */
 export async function waitingRuns(manager: EntityManager, sessionId: string): Promise<readonly Run[]> {
   const rows = await manager.query<Record<string, unknown>[]>(
-    "SELECT * FROM runs WHERE session_id = ? AND status IN ('queued', 'running', 'waiting_input', 'cancelling') ORDER BY CASE WHEN active_session_id IS NULL THEN 1 ELSE 0 END, priority, ord",
+    `SELECT * FROM runs WHERE session_id = ? AND ${UNENDED} ORDER BY CASE WHEN active_session_id IS NULL THEN 1 ELSE 0 END, priority, ord`,
     [sessionId],
   );
   return rows.map(runOf);

@@ -7,8 +7,7 @@ import { Ids } from '../../common/ids.js';
 import { Config } from '../../config/config.js';
 import { isDuplicateKey } from '../../database/database-errors.js';
 import { Database } from '../../database/database.js';
-import { textOf } from '../../events/parts.js';
-import type { ImagePart, ImageUrlPart, Part, UserInput } from '../../events/parts.js';
+import { isPicture, textOf, type ImagePart, type ImageUrlPart, type Part, type UserInput } from '../../events/parts.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { firstOutcome, keepOutcome, type RequestKey } from '../../sessions/request-ledger.js';
 import { applyDelta } from '../../sessions/session-rows.js';
@@ -187,9 +186,8 @@ export class SubmitMessageCommand {
   }
 
   private publish({ receipt, events, claim }: Submitted): void {
-    const last = events.at(-1);
-    if (receipt.runId === null || last === undefined) return;
-    this.hints.publish({ runId: receipt.runId, seq: last.seq, events });
+    if (receipt.runId === null) return;
+    this.hints.committed(receipt.runId, events);
     if (claim !== undefined) this.claims.publish(claim);
     else if (receipt.disposition === 'started') this.dispatcher.announce();
   }
@@ -222,9 +220,7 @@ function messageBody(command: SubmitMessage, input: UserInput | null, ahead: num
   const parts = input?.parts ?? [];
   return {
     text: textOf(parts),
-    resources: parts.flatMap((part) =>
-      part.kind === 'image' || part.kind === 'image_url' ? [{ index: part.index, resourceId: part.resourceId }] : [],
-    ),
+    resources: parts.filter(isPicture).map(({ index, resourceId }) => ({ index, resourceId })),
     disposition: ahead === 0 ? 'started' : 'queued',
     ...(command.timeZone === undefined ? {} : { timeZone: command.timeZone }),
     ...(command.responseSchema === undefined ? {} : { responseSchema: command.responseSchema }),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import type { EventFields } from '../../events/harness-event.js';
+import { isPicture } from '../../events/parts.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import type { EngineEvent } from '../../events/harness-event.js';
 import { PicturesService } from '../../vision/pictures.service.js';
@@ -35,8 +36,8 @@ export class PictureFetcher {
       await writer.write(done);
       history = [...history, { ...done, seq: 0, status: run.status, stage: run.stage } as LoggedEvent];
     }
-    const hasPictures = ownParts(context).some((part) => part.kind === 'image' || part.kind === 'image_url');
-    if (hasPictures) await writer.write(this.progress(context, { code: 'ANALYZING_IMAGE', state: 'active' }));
+    if (ownParts(context).some(isPicture))
+      await writer.write(this.progress(context, { code: 'ANALYZING_IMAGE', state: 'active' }));
     return history;
   }
 

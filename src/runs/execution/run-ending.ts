@@ -95,7 +95,7 @@ export class RunEnding {
     });
     const last = events?.at(-1);
     if (events === undefined || last === undefined) return false;
-    this.hints.publish({ runId: lease.runId, seq: last.seq, events });
+    this.hints.committed(lease.runId, events);
     if (isTerminal(last) || last.status === 'queued') this.dispatcher.announce();
     return true;
   }

@@ -4,6 +4,7 @@ import { Clock } from '../../common/clock.js';
 import type { Reason } from '../../common/reasons.js';
 import { Config } from '../../config/config.js';
 import type { EventOf } from '../../events/harness-event.js';
+import { isPicture } from '../../events/parts.js';
 import { Logger } from '../../observability/logger.js';
 import { AnswersService } from '../../vision/answers.service.js';
 import { PicturesService } from '../../vision/pictures.service.js';
@@ -74,7 +75,7 @@ export class RunExecutor {
     const conversation = conversationOf(history, run.id, (image) => this.pictures.load(image));
     const shape = this.answers.shapeOf({
       capabilities: run.capabilities,
-      pictureCount: ownParts(context).filter((part) => part.kind === 'image' || part.kind === 'image_url').length,
+      pictureCount: ownParts(context).filter(isPicture).length,
       responseSchema: context.body.responseSchema,
       language: run.language,
     });

@@ -104,8 +104,7 @@ export class GroupCommitter {
   }
 
   protected publish(runId: string, events: readonly LoggedEvent[]): void {
-    const last = events.at(-1);
-    if (last !== undefined) this.hints.publish({ runId, seq: last.seq, events });
+    this.hints.committed(runId, events);
   }
 
   /** Locks the runs in id order, drops those whose lease is void, writes the rest. */

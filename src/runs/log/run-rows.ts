@@ -7,6 +7,7 @@ import type { LoggedEvent } from '../../events/projection.js';
 import type { RunState, RunStatus } from '../../events/run-state.js';
 import { columnsFor, runOf, type Run } from '../run.js';
 import { insertEvents, stamp, type RowOwner } from './event-rows.js';
+import { UNENDED } from './run-sql.js';
 
 /** Values for columns of `runs`, by column name. */
 export type RunChanges = Readonly<Record<string, unknown>>;
@@ -128,7 +129,7 @@ function endColumns(end: LoggedEvent): RunChanges {
 /** Head of line: the oldest waiting run of the session may be claimed now, unless another one still has the session. */
 async function promoteNext(manager: EntityManager, ended: Run): Promise<void> {
   const rows = await manager.query<{ id: string; active_session_id: string | null }[]>(
-    `SELECT id, active_session_id FROM runs WHERE session_id = ? AND status IN ('queued', 'running', 'waiting_input', 'cancelling') AND id <> ?
+    `SELECT id, active_session_id FROM runs WHERE session_id = ? AND ${UNENDED} AND id <> ?
      ORDER BY CASE WHEN active_session_id IS NULL THEN 1 ELSE 0 END, priority, ord LIMIT 1`,
     [ended.sessionId, ended.id],
   );

@@ -17,4 +17,10 @@ export abstract class RunHints {
   abstract readonly hints$: Observable<RunHint>;
   /** Called after the commit, never before. */
   abstract publish(hint: RunHint): void;
+
+  /** Tells of events that a run's commit brought, in order; none is no news. */
+  committed(runId: string, events: readonly LoggedEvent[]): void {
+    const last = events.at(-1);
+    if (last !== undefined) this.publish({ runId, seq: last.seq, events });
+  }
 }

@@ -75,7 +75,7 @@ export class Reaper {
     const last = events.at(-1);
     if (last === undefined) return;
     this.logger.warn('run lost its worker', { runId, status: last.status, code: last.code });
-    this.hints.publish({ runId, seq: last.seq, events });
+    this.hints.committed(runId, events);
   }
 
   /** A run that cannot be closed must not keep the others waiting. */
@@ -108,7 +108,6 @@ export class Reaper {
       });
       return writeLifecycle(manager, run, [expired], { epoch: run.epoch + 1 });
     });
-    const last = events.at(-1);
-    if (last !== undefined) this.hints.publish({ runId, seq: last.seq, events });
+    this.hints.committed(runId, events);
   }
 }

@@ -5,6 +5,7 @@ import { Ids } from '../../common/ids.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { isDuplicateKey } from '../../database/database-errors.js';
+import { isPicture } from '../../events/parts.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
@@ -90,8 +91,7 @@ export class RunClaims {
   }
 
   publish({ lease, events }: Claim): void {
-    const last = events.at(-1);
-    if (last !== undefined) this.hints.publish({ runId: lease.runId, seq: last.seq, events });
+    this.hints.committed(lease.runId, events);
   }
 }
 
@@ -101,5 +101,5 @@ async function hasPictures(manager: EntityManager, runId: string): Promise<boole
   ]);
   const first = rows[0] === undefined ? undefined : eventOf(rows[0]);
   const parts = first?.type === 'run_queued' ? (first.input?.parts ?? []) : [];
-  return parts.some((part) => part.kind === 'image' || part.kind === 'image_url');
+  return parts.some(isPicture);
 }

@@ -7,6 +7,7 @@ import type { LoggedEvent, RunFacts } from '../../events/projection.js';
 import type { InputRequired } from '../../events/values.js';
 import { factsOf, RUN_WITH_SESSION } from '../execution/run-context.js';
 import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
+import { UNENDED } from '../log/run-sql.js';
 import { runOf, type Run } from '../run.js';
 import type { RunView } from '../runs.types.js';
 
@@ -120,7 +121,7 @@ export class RunReader {
   /** How many runs of the session go first. */
   private async queuePosition(run: Run): Promise<number> {
     const rows = await this.database.query<{ n: number }>(
-      "SELECT COUNT(*) AS n FROM runs WHERE session_id = ? AND status IN ('queued', 'running', 'waiting_input', 'cancelling') AND (active_session_id IS NOT NULL OR priority < ? OR (priority = ? AND ord < ?)) AND id <> ?",
+      `SELECT COUNT(*) AS n FROM runs WHERE session_id = ? AND ${UNENDED} AND (active_session_id IS NOT NULL OR priority < ? OR (priority = ? AND ord < ?)) AND id <> ?`,
       [run.sessionId, run.priority, run.priority, run.ord, run.id],
     );
     return Number(rows[0]?.n ?? 0);

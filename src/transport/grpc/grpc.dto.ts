@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsOptional } from 'class-validator';
 import { ID_LENGTHS } from '../../common/id-rules.js';
 import type { JsonObject } from '../../common/json.js';
-import type { Capability } from '../../events/projection.js';
+import { CAPABILITIES, type Capability } from '../../events/projection.js';
 import { MESSAGE_MODES, ON_DISCONNECT, type MessageMode, type OnDisconnect } from '../../runs/runs.types.js';
 import type { Cancel, Message, ResourceInput } from './generated/harness/v1/action.js';
 import type { GetRunRequest, ObserveRequest } from './generated/harness/v1/run.js';
@@ -13,7 +13,6 @@ import type {
 } from './generated/harness/v1/session.js';
 import { IsCursor, IsGiven, IsId, IsOneOf, IsSomeOf, IsText, IsWithin, IsZone } from './grpc-rules.js';
 
-const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
 const SOURCE_TYPES = ['url', 'base64', 'upload', 'artifact'] as const;
 
 export class CreateSessionDto implements CreateSessionRequest {

@@ -12,11 +12,11 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
-import type { Capability } from '../../events/projection.js';
+import { CAPABILITIES, type Capability } from '../../events/projection.js';
 import { MESSAGE_MODES, ON_DISCONNECT, type MessageMode, type OnDisconnect } from '../../runs/runs.types.js';
 import { IsIdText, IsTimeZoneName, NotImplemented, Required, says } from './field-rules.js';
 import { ResourceInputDto } from './resource.dto.js';
-import { CAPABILITIES, IsCapabilities } from './sessions.dto.js';
+import { IsCapabilities } from './sessions.dto.js';
 
 const MAX_REASON = 1024;
 

@@ -2,10 +2,9 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayUnique, IsArray, IsIn, IsObject, IsOptional, IsString, Length } from 'class-validator';
 import { ID_LENGTHS } from '../../common/id-rules.js';
 import type { JsonObject } from '../../common/json.js';
-import type { Capability } from '../../events/projection.js';
+import { CAPABILITIES, type Capability } from '../../events/projection.js';
 import { IsIdText, IsTimeZoneName, says } from './field-rules.js';
 
-export const CAPABILITIES = ['vision', 'image_generation'] as const satisfies readonly Capability[];
 const CAPABILITY_RULE = says(`must be a list of ${CAPABILITIES.join(' and ')}, each at most once`);
 
 /** What a message or a session may use. */
