@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/app-error.js';
 import type { Principal } from '../auth/principal.js';
+import type { JsonObject } from '../common/json.js';
 import { fromJson } from '../database/columns.js';
 import { Database } from '../database/database.js';
 import { fromPageToken, toPageToken } from './page-token.js';
 import { sessionOf } from './session-rows.js';
 import { mergedState, stateOf } from './state.js';
-import type { NamedSession, Session, SessionList, SessionView } from './sessions.types.js';
+import type { NamedSession, SessionList, SessionView } from './sessions.types.js';
 
 type Row = Record<string, unknown>;
 
@@ -73,13 +74,21 @@ export class SessionReader {
       `${VIEW} WHERE s.tenant_id = ? AND s.app_name = ? AND s.user_id = ? AND s.status = 'open' ORDER BY s.created_at, s.id`,
       [principal.tenantId, appName, userId],
     );
-    const views = [];
-    for (const row of rows) views.push(await this.withState(viewOf(row)));
-    return views;
+    // all of them share the app's and the user's state: it is read once
+    const scopes = await this.scopesOf(principal.tenantId, appName, userId);
+    return rows.map(viewOf).map((view) => ({ ...view, mergedState: mergedState(view.state, scopes.app, scopes.user) }));
   }
 
   private async withState(view: SessionView): Promise<SessionView> {
-    const { tenantId, appName, userId } = view;
+    const { app, user } = await this.scopesOf(view.tenantId, view.appName, view.userId);
+    return { ...view, mergedState: mergedState(view.state, app, user) };
+  }
+
+  private async scopesOf(
+    tenantId: string,
+    appName: string,
+    userId: string,
+  ): Promise<{ readonly app: JsonObject; readonly user: JsonObject }> {
     const app = await this.database.query<{ state: unknown }>(
       'SELECT state FROM app_states WHERE tenant_id = ? AND app_name = ?',
       [tenantId, appName],
@@ -88,11 +97,11 @@ export class SessionReader {
       'SELECT state FROM user_states WHERE tenant_id = ? AND app_name = ? AND user_id = ?',
       [tenantId, appName, userId],
     );
-    return { ...view, mergedState: mergedState(view.state, scope(app), scope(user)) };
+    return { app: scope(app), user: scope(user) };
   }
 }
 
-function scope(rows: readonly { readonly state: unknown }[]): Session['state'] {
+function scope(rows: readonly { readonly state: unknown }[]): JsonObject {
   return rows[0] === undefined ? {} : stateOf(fromJson(rows[0].state));
 }
 
