@@ -14,16 +14,36 @@ const HOW_TO =
 
 /**
  * Starts a private MariaDB on a free port of the loopback, with its data in a temporary folder.
- * @returns {Promise<{ url: string, stop(): Promise<void> }>} `url` ends without a schema
+ * @param {{ flushAtCommit?: 0 | 1 | 2 }} options `innodb_flush_log_at_trx_commit`: 0 is the fastest and may lose
+ *   commits when the server is killed, 2 keeps them then, 1 keeps them when the machine fails too
+ * @returns {Promise<MariaDb>}
  * @throws Error whose message is one sentence that says what to install
+ *
+ * @typedef {object} MariaDb
+ * @property {string} url ends without a schema
+ * @property {() => Promise<void>} kill ends the server as a crash does; its data stays
+ * @property {() => Promise<void>} restart starts it again on the same port and data, after `kill`
+ * @property {() => Promise<void>} stop ends it and removes its data
  */
-export async function startMariaDb() {
+export async function startMariaDb({ flushAtCommit = 0 } = {}) {
   if (!(await hasMariaDb())) await installMariaDb();
   const folder = mkdtempSync(`${tmpdir()}/bridle-mariadb-`);
   try {
     await createData(folder);
-    const { port, server } = await launch(folder);
-    return { url: `mysql://bridle:bridle@127.0.0.1:${port}/`, stop: () => stop(folder, server) };
+    const port = await freePort();
+    const start = () => launch(folder, port, flushAtCommit);
+    let server = await start();
+    return {
+      url: `mysql://bridle:bridle@127.0.0.1:${port}/`,
+      kill: () => end(server, 'SIGKILL'),
+      restart: async () => {
+        server = await start();
+      },
+      stop: async () => {
+        await end(server, 'SIGTERM');
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -80,8 +100,7 @@ async function createData(folder) {
   if (code !== 0) throw new Error(`mariadb-install-db failed: ${output.trim().split('\n').at(-1)}`);
 }
 
-async function launch(folder) {
-  const port = await freePort();
+async function launch(folder, port, flushAtCommit) {
   const server = spawn(
     'mariadbd',
     [
@@ -96,7 +115,7 @@ async function launch(folder) {
       `--port=${port}`,
       '--skip-name-resolve',
       '--skip-log-bin',
-      '--innodb-flush-log-at-trx-commit=0',
+      `--innodb-flush-log-at-trx-commit=${flushAtCommit}`,
       '--innodb-buffer-pool-size=64M',
       '--character-set-server=utf8mb4',
       '--collation-server=utf8mb4_bin',
@@ -108,7 +127,7 @@ async function launch(folder) {
   for (;;) {
     const ping = ['--no-defaults', '-S', `${folder}/socket`, 'ping'];
     const { code } = await run('mariadb-admin', ping, { env: ENVIRONMENT, timeoutMs: 5000 });
-    if (code === 0) return { port, server };
+    if (code === 0) return server;
     if (server.exitCode !== null || Date.now() > deadlineMs) {
       server.kill('SIGKILL');
       const log = existsSync(`${folder}/log`) ? readFileSync(`${folder}/log`, 'utf8') : '';
@@ -118,15 +137,12 @@ async function launch(folder) {
   }
 }
 
-async function stop(folder, server) {
-  const pidFile = `${folder}/pid`;
-  const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : server.pid;
+async function end(server, signal) {
   const isOver = () => server.exitCode !== null || server.signalCode !== null;
-  if (!isOver()) process.kill(pid, 'SIGTERM');
+  if (!isOver()) server.kill(signal);
   const deadlineMs = Date.now() + STOP_MS;
-  while (!isOver() && Date.now() < deadlineMs) await pause(50);
-  if (!isOver()) process.kill(pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  while (!isOver() && Date.now() < deadlineMs) await pause(20);
+  if (!isOver()) server.kill('SIGKILL');
 }
 
 function freePort() {
