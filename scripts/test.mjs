@@ -15,7 +15,7 @@ import { chooseRings, countTests, runRing } from './lib/rings.mjs';
 import { phase, red, say } from './lib/terminal.mjs';
 
 /** Rings that run against MariaDB beside SQLite. */
-const NEEDS_MARIADB = ['contract'];
+const NEEDS_MARIADB = ['contract', 'e2e'];
 
 let mariaDb;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

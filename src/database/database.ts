@@ -12,6 +12,7 @@ import {
 } from './data-sources.js';
 import { concurrent, gated, type InTransaction, type Lane } from './in-transaction.js';
 import { takeLockFile } from './lock-file.js';
+import { migrateSchema } from './migrate.js';
 
 /** The rows of the server: one writer gate, one reader, migrated before use. */
 export class Database {
@@ -74,7 +75,7 @@ export class Database {
 
   /** Brings the schema up to date. */
   async migrate(): Promise<void> {
-    await this.writer.runMigrations();
+    await migrateSchema(this.writer);
   }
 
   /**

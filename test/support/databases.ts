@@ -54,3 +54,13 @@ export function databasesUnderTest(): readonly DatabaseUnderTest[] {
   const server = process.env['BRIDLE_TEST_MYSQL_URL'];
   return server ? [sqlite, mysqlAt(server)] : [sqlite];
 }
+
+/**
+ * MySQL or MariaDB alone, for tests that need several processes on one database.
+ * @throws Error when no server is named: such a test is never skipped
+ */
+export function mysqlUnderTest(): DatabaseUnderTest {
+  const server = process.env['BRIDLE_TEST_MYSQL_URL'];
+  if (!server) throw new Error('BRIDLE_TEST_MYSQL_URL names no server; npm test starts one');
+  return mysqlAt(server);
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
+import { kindOf } from './columns.js';
+
+/** How long a process waits for another one that migrates the same schema, seconds. */
+const LOCK_WAIT_S = 120;
+
+/**
+ * Brings the schema up to date. Several processes may start at once on MySQL: the first migrates, the others wait
+ * for it and then find nothing to do. SQLite needs no lock: one process has the file.
+ * @throws Error when another process holds the schema for longer than two minutes
+ */
+export async function migrateSchema(source: DataSource): Promise<void> {
+  const runner = source.createQueryRunner();
+  try {
+    if (kindOf(runner) === 'mysql') await migrateAlone(source, runner);
+    else await executeMigrations(source, runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+/** The lock belongs to a connection, so the migrations use the same one, and a crash gives it back. */
+async function migrateAlone(source: DataSource, runner: QueryRunner): Promise<void> {
+  const name = lockName(await schemaOf(runner));
+  const taken = await scalar(runner, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS value`);
+  if (taken !== '1') throw new Error(`another process has been migrating this schema for more than ${LOCK_WAIT_S} s`);
+  try {
+    await executeMigrations(source, runner);
+  } finally {
+    await runner.query(`SELECT RELEASE_LOCK('${name}')`);
+  }
+}
+
+async function executeMigrations(source: DataSource, runner: QueryRunner): Promise<void> {
+  const executor = new MigrationExecutor(source, runner);
+  executor.transaction = 'each';
+  await executor.executePendingMigrations();
+}
+
+function schemaOf(runner: QueryRunner): Promise<string> {
+  return scalar(runner, 'SELECT DATABASE() AS value');
+}
+
+async function scalar(runner: QueryRunner, sql: string): Promise<string> {
+  const rows = (await runner.query(sql)) as { value: unknown }[];
+  return String(rows[0]?.value);
+}
+
+/** Locks are of the whole server and MySQL takes 64 characters at most; a schema's name may have as many. */
+function lockName(schema: string): string {
+  return `bridle_migrate_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
+}
