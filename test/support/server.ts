@@ -22,6 +22,8 @@ export interface TestServer {
   /** `host:port`. */
   readonly grpc: string;
   readonly pid: number;
+  /** False once the process has ended, however it did. */
+  readonly isRunning: boolean;
   readonly storageDir: string;
   /** The pairs of the `ready` line. */
   readonly ready: Readonly<Record<string, string>>;
@@ -93,6 +95,10 @@ class ChildServer implements TestServer {
     return this.child?.pid ?? 0;
   }
 
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   logs(): string {
     return this.written;
   }
@@ -145,7 +151,7 @@ class ChildServer implements TestServer {
   private async ended(): Promise<number | null> {
     const child = this.child;
     if (!child) return null;
-    if (child.exitCode === null && child.signalCode === null) {
+    if (this.isRunning) {
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await once(child, 'exit');
       clearTimeout(timer);
