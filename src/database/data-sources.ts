@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { MIGRATIONS } from './migrations/migrations.js';
+import { MysqlPool, type PoolLimits } from './mysql-pool.js';
 
 /** Where the rows are, as the configuration says it. */
 export interface DatabaseLocation {
@@ -9,6 +10,8 @@ export interface DatabaseLocation {
   readonly url: string;
   readonly synchronous: 'full' | 'normal';
   readonly poolSize: number;
+  /** MySQL: for a free connection, and for a statement, milliseconds; default 10000. */
+  readonly timeoutMs?: number;
 }
 
 /** The path of a SQLite URL, or `:memory:`; undefined for another database. */
@@ -39,37 +42,16 @@ export function sqliteReader(path: string): DataSource {
   return new DataSource({ type: 'better-sqlite3', database: path, readonly: true });
 }
 
-export function mysqlPool(url: string, poolSize: number): DataSource {
-  const options: DataSourceOptions = {
+/**
+ * Connections to MySQL or MariaDB; TypeORM has them from our pool.
+ * @param limits of the pool and its statements
+ */
+export function mysqlSource(url: string, limits: PoolLimits): DataSource {
+  return new DataSource({
     type: 'mysql',
     url,
-    charset: 'utf8mb4',
-    timezone: 'Z',
-    supportBigNumbers: true,
-    bigNumberStrings: false,
-    poolSize,
-    extra: { connectionLimit: poolSize },
+    driver: { createPool: () => new MysqlPool(url, limits) },
     migrations: MIGRATIONS,
     migrationsTransactionMode: 'each',
-  };
-  return new DataSource(options);
-}
-
-interface MysqlPool {
-  on(event: 'connection', listener: (connection: { query(sql: string): void }) => void): void;
-}
-
-const SESSION_VARIABLES = [
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  "SET SESSION time_zone = '+00:00'",
-];
-
-/** READ COMMITTED and UTC on every connection: under REPEATABLE READ the claim loop deadlocks. */
-export async function setSessionVariables(source: DataSource): Promise<void> {
-  const pool = (source.driver as unknown as { pool: MysqlPool }).pool;
-  pool.on('connection', (connection) => {
-    for (const statement of SESSION_VARIABLES) connection.query(statement);
   });
-  // the pool already holds the one connection that the start made; the listener came too late for it
-  for (const statement of SESSION_VARIABLES) await source.query(statement);
 }

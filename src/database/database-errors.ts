@@ -42,7 +42,8 @@ export function isRefused(error: unknown): boolean {
 }
 
 const RETRY_AFTER_MS = 1000;
-const CONNECTION_FAULT = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|PROTOCOL_CONNECTION_LOST)/;
+const CONNECTION_FAULT =
+  /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|PROTOCOL_CONNECTION_LOST|PROTOCOL_SEQUENCE_TIMEOUT|POOL_BUSY)/;
 
 /** The error as callers get it: a database that cannot be reached is `STORE_UNAVAILABLE`, anything else stays. */
 export function withStoreFault(error: unknown): unknown {

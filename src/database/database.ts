@@ -2,17 +2,11 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import type { DatabaseKind } from './columns.js';
 import { isRepeatable, withStoreFault } from './database-errors.js';
-import {
-  mysqlPool,
-  setSessionVariables,
-  sqlitePath,
-  sqliteReader,
-  sqliteWriter,
-  type DatabaseLocation,
-} from './data-sources.js';
+import { mysqlSource, sqlitePath, sqliteReader, sqliteWriter, type DatabaseLocation } from './data-sources.js';
 import { concurrent, gated, type InTransaction, type Lane } from './in-transaction.js';
 import { takeLockFile } from './lock-file.js';
-import { migrateSchema } from './migrate.js';
+import { migrateMysql, migrateSchema } from './migrate.js';
+import { DEFAULT_TIMEOUT_MS } from './mysql-session.js';
 
 /** The rows of the server: one writer gate, one reader, migrated before use. */
 export class Database {
@@ -25,6 +19,7 @@ export class Database {
     private readonly gate: InTransaction,
     private readonly clock: Clock,
     private readonly unlock: () => void,
+    private readonly bringUpToDate: () => Promise<void>,
   ) {}
 
   /**
@@ -58,7 +53,8 @@ export class Database {
     try {
       await writer.initialize();
       const reader = inMemory ? undefined : await sqliteReader(path).initialize();
-      return new Database('sqlite', !inMemory, writer, reader, gated(writer), clock, unlock);
+      const migrate = (): Promise<void> => migrateSchema(writer);
+      return new Database('sqlite', !inMemory, writer, reader, gated(writer), clock, unlock, migrate);
     } catch (error) {
       if (writer.isInitialized) await writer.destroy();
       unlock();
@@ -67,15 +63,16 @@ export class Database {
   }
 
   private static async openMysql(location: DatabaseLocation, clock: Clock): Promise<Database> {
-    const pool = mysqlPool(location.url, location.poolSize);
-    await pool.initialize();
-    await setSessionVariables(pool);
-    return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, () => undefined);
+    const { url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS } = location;
+    const pool = await mysqlSource(url, { poolSize, timeoutMs }).initialize();
+    const nothing = (): void => undefined;
+    const migrate = (): Promise<void> => migrateMysql(url);
+    return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, nothing, migrate);
   }
 
   /** Brings the schema up to date. */
   async migrate(): Promise<void> {
-    await migrateSchema(this.writer);
+    await this.bringUpToDate();
   }
 
   /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { kindOf } from './columns.js';
+import { mysqlSource } from './data-sources.js';
 
 /** How long a process waits for another one that migrates the same schema, seconds. */
 const LOCK_WAIT_S = 120;
@@ -17,6 +18,16 @@ export async function migrateSchema(source: DataSource): Promise<void> {
     else await executeMigrations(source, runner);
   } finally {
     await runner.release();
+  }
+}
+
+/** The same on connections of its own, on which a statement may take as long as a large table needs. */
+export async function migrateMysql(url: string): Promise<void> {
+  const source = await mysqlSource(url, { poolSize: 2, timeoutMs: 0 }).initialize();
+  try {
+    await migrateSchema(source);
+  } finally {
+    await source.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { isCheckViolation, isDuplicateKey } from '../../src/database/database-errors.js';
-import { mysqlPool, sqlitePath, sqliteWriter } from '../../src/database/data-sources.js';
+import { mysqlSource, sqlitePath, sqliteWriter } from '../../src/database/data-sources.js';
 import { databasesUnderTest, type TestDatabase } from '../support/databases.js';
 
 /** InnoDB's limit of a key; MariaDB hides an over-long unique key behind a hash, MySQL refuses it. */
@@ -74,7 +74,9 @@ describe.each(databasesUnderTest())('the schema on $name', ({ name, create }) =>
   beforeEach(async () => {
     place = await create();
     const path = sqlitePath(place.url);
-    source = await (path === undefined ? mysqlPool(place.url, 2) : sqliteWriter(path, 'normal')).initialize();
+    source = await (
+      path === undefined ? mysqlSource(place.url, { poolSize: 2, timeoutMs: 0 }) : sqliteWriter(path, 'normal')
+    ).initialize();
     await source.runMigrations();
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, leaf, oneOf, text } from '../leaf.js';
+import { count, leaf, millis, oneOf, text } from '../leaf.js';
 
 export const storage = z.strictObject({ dir: text('the path of a folder') });
 
@@ -17,4 +17,5 @@ export const database = z.strictObject({
   url: leaf(z.string().refine(isDatabaseUrl), { accepts: DATABASE_URLS, secret: 'part' }),
   synchronous: oneOf(['full', 'normal']),
   poolSize: count('connections', 1, 1000),
+  timeoutMs: millis(100),
 });
