@@ -20,10 +20,11 @@ export default {
       ...shared,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(contract|wire|e2e)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(contract|wire|e2e|chaos)/'],
     },
     ring('contract'),
     ring('wire'),
     ring('e2e'),
+    ring('chaos'),
   ],
 };

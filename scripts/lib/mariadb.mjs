@@ -23,6 +23,8 @@ const HOW_TO =
  * @property {string} url ends without a schema
  * @property {() => Promise<void>} kill ends the server as a crash does; its data stays
  * @property {() => Promise<void>} restart starts it again on the same port and data, after `kill`
+ * @property {() => void} pause holds it as it is: it keeps its connections and answers nothing
+ * @property {() => void} resume lets it go on, after `pause`
  * @property {() => Promise<void>} stop ends it and removes its data
  */
 export async function startMariaDb({ flushAtCommit = 0 } = {}) {
@@ -39,7 +41,10 @@ export async function startMariaDb({ flushAtCommit = 0 } = {}) {
       restart: async () => {
         server = await start();
       },
+      pause: () => void server.kill('SIGSTOP'),
+      resume: () => void server.kill('SIGCONT'),
       stop: async () => {
+        server.kill('SIGCONT');
         await end(server, 'SIGTERM');
         rmSync(folder, { recursive: true, force: true });
       },

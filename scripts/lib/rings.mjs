@@ -68,7 +68,8 @@ export async function countTests(ring) {
 function jestArguments(ring, resultFile) {
   const workers = Math.min(4, availableParallelism());
   // Servers as child processes: side by side they measure little but their crowding, and each has to boot.
-  const pace = ring === 'e2e' ? ['--runInBand', '--testTimeout', '120000'] : ['--maxWorkers', String(workers)];
+  const pace =
+    ring === 'e2e' || ring === 'chaos' ? ['--runInBand', '--testTimeout', '120000'] : ['--maxWorkers', String(workers)];
   return ['--ci', '--selectProjects', ring, '--json', '--outputFile', resultFile, ...pace];
 }
 

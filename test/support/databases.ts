@@ -30,7 +30,8 @@ const sqlite: DatabaseUnderTest = {
   },
 };
 
-function mysqlAt(server: string): DatabaseUnderTest {
+/** The MySQL or MariaDB at a URL that ends without a schema. */
+export function mysqlAt(server: string): DatabaseUnderTest {
   const execute = async (sql: string): Promise<void> => {
     const connection = await createConnection(server);
     await connection.query(sql);

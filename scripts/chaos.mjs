@@ -1,0 +1,42 @@
+/**
+ * `npm run test:chaos`: kills, holds and starts again processes and their database under load, then checks every log.
+ *
+ *   npm run test:chaos                    each scenario once, at its full count
+ *   npm run test:chaos -- --seed 7        what is random goes as it went with this seed
+ */
+import './lib/require-node.mjs';
+import { buildIfNeeded } from './lib/build.mjs';
+import { exitCodeOf, stopChildren } from './lib/child.mjs';
+import { installIfNeeded } from './lib/install.mjs';
+import { runRing } from './lib/rings.mjs';
+import { red, say } from './lib/terminal.mjs';
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    stopChildren(signal);
+    process.exit(exitCodeOf(signal));
+  });
+}
+
+/** Reads `--seed N`. */
+function readSeed(args) {
+  const [option = '--seed', value = String(Math.floor(Math.random() * 2 ** 31)), ...more] = args;
+  if (option !== '--seed' || !/^\d+$/.test(value) || more.length > 0) {
+    throw new Error(`npm run test:chaos understands --seed with a whole number, not "${args.join(' ')}"`);
+  }
+  return value;
+}
+
+try {
+  const seed = readSeed(process.argv.slice(2));
+  await installIfNeeded();
+  await buildIfNeeded();
+  say(`seed ${seed}`);
+  const { passed, failed, faults } = await runRing('chaos', { BRIDLE_CHAOS_SEED: seed });
+  for (const sentence of faults) say(red(sentence));
+  console.log(`${passed} passed, ${failed} failed, seed ${seed}`);
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+} catch (error) {
+  say(red(error.message));
+  process.exitCode = 1;
+}
