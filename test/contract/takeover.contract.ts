@@ -1,3 +1,6 @@
+import type { Database } from '../../src/database/database.js';
+import { HeldRuns } from '../../src/runs/execution/held-runs.js';
+import { LeaseKeeper } from '../../src/runs/execution/lease-keeper.js';
 import type { Lease } from '../../src/runs/run.js';
 import { FencedError } from '../../src/runs/ports/event-log.port.js';
 import { RunHints } from '../../src/runs/ports/run-hints.port.js';
@@ -99,6 +102,7 @@ export function takeoverContract(store: StoreUnderTest): void {
       await expect(core.log.append(lease, events.start('x'))).rejects.toBeInstanceOf(FencedError);
       await expect(finish(core, lease)).rejects.toBeInstanceOf(FencedError);
       await expect(core.ending.handBack(lease, { execMs: 1 })).rejects.toBeInstanceOf(FencedError);
+      expect(await core.metrics.registry.metrics()).toMatch(/^bridle_fenced_writes_total 3$/m);
       const next = await claim();
       await expect(finish(core, lease)).rejects.toBeInstanceOf(FencedError);
       await finish(core, next);
@@ -297,6 +301,33 @@ export function takeoverContract(store: StoreUnderTest): void {
         { type: 'reason_end', text: 'half', interrupted: 'cancelled' },
         { type: 'run_cancelled' },
       ]);
+    });
+
+    it('asks for the flags of all its runs in one query, however many they are', async () => {
+      const going = await begin();
+      const otherSession = await aSession(core);
+      const cancelled = await submitted(core, otherSession);
+      const cancelledLease = await claim();
+      await core.runs.cancel(ALICE, { sessionId: otherSession, requestId: 'stop' });
+      const held = new HeldRuns(new NoHints());
+      const gone = Array.from({ length: 2000 }, (_, n) => held.hold({ runId: `gone-${n}`, epoch: 1 }));
+      const goingRun = held.hold(going.lease);
+      const cancelledRun = held.hold(cancelledLease);
+      let queries = 0;
+      const counting = Object.create(core.database, {
+        query: {
+          value: (sql: string, parameters: unknown[]) => {
+            queries += 1;
+            return core.database.query(sql, parameters);
+          },
+        },
+      }) as Database;
+      await new LeaseKeeper(counting, held, core.config, core.logger).readFlags();
+      expect(queries).toBe(1);
+      expect(goingRun.signal.aborted).toBe(false);
+      expect(cancelledRun.signal.reason).toMatchObject({ reason: 'cancel' });
+      expect(gone.every((run) => run.signal.aborted)).toBe(true);
+      expect((await runRow(core.database, cancelled)).status).toBe('cancelling');
     });
 
     it('lets go of a run that somebody else has taken', async () => {

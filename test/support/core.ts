@@ -126,7 +126,7 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
   const answers = new AnswersService();
 
   const takeover = new Takeover(database, clock, config);
-  const ending = new RunEnding(database, log, hints, dispatcher, takeover, clock);
+  const ending = new RunEnding(database, log, hints, dispatcher, takeover, clock, metrics);
   const held = new HeldRuns(hints);
   const keeper = new LeaseKeeper(database, held, config, logger);
   const contexts = new RunContexts(database, config);
@@ -176,6 +176,7 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
     config,
     clock,
     logger,
+    metrics,
     hints,
     dispatcher,
     runtime,

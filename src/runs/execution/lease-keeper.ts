@@ -4,7 +4,9 @@ import { Database } from '../../database/database.js';
 import { Logger } from '../../observability/logger.js';
 import { HeldRuns, type HeldRun } from './held-runs.js';
 
-const AT_ONCE = 500;
+const RENEWED_AT_ONCE = 500;
+/** As many parameters as SQLite takes in one statement, nearly: no process holds so many runs. */
+const ASKED_AT_ONCE = 32_000;
 
 /**
  * Renews the leases of the runs that this process executes, and asks once a second, in one query, for signals
@@ -45,7 +47,7 @@ export class LeaseKeeper {
 
   /** Prolongs every lease that this process holds. */
   async renew(): Promise<void> {
-    for (const chunk of chunksOf(this.held.all(), AT_ONCE)) {
+    for (const chunk of chunksOf(this.held.all(), RENEWED_AT_ONCE)) {
       await this.database.inTransaction(async (manager) => {
         const now = await this.database.nowMs(manager);
         const pairs = chunk.map(() => '(id = ? AND epoch = ?)').join(' OR ');
@@ -57,9 +59,9 @@ export class LeaseKeeper {
     }
   }
 
-  /** Looks once for signals. */
+  /** Looks once for signals: one query, however many runs are held. */
   async readFlags(): Promise<void> {
-    for (const chunk of chunksOf(this.held.all(), AT_ONCE)) {
+    for (const chunk of chunksOf(this.held.all(), ASKED_AT_ONCE)) {
       const rows = await this.database.query<{ id: string; epoch: number; cancel_requested_at: number | null }>(
         `SELECT id, epoch, cancel_requested_at FROM runs WHERE id IN (${chunk.map(() => '?').join(', ')})`,
         chunk.map(({ lease }) => lease.runId),

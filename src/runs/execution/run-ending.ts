@@ -5,6 +5,7 @@ import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import { isTerminal } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
+import { Metrics } from '../../observability/metrics.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
 import { closingEvents, readOpenWork } from '../log/open-work.js';
 import { lockRunAndSession, writeLifecycle, type RunChanges } from '../log/run-rows.js';
@@ -30,6 +31,7 @@ export class RunEnding {
     private readonly dispatcher: RunDispatcher,
     private readonly takeover: Takeover,
     private readonly clock: Clock,
+    private readonly metrics: Metrics,
   ) {}
 
   /**
@@ -90,7 +92,7 @@ export class RunEnding {
     await this.log.settled(lease.runId);
     const events = await this.database.inTransaction(async (manager) => {
       const run = await lockRunAndSession(this.database, manager, lease.runId);
-      if (run === undefined || run.epoch !== lease.epoch) throw new FencedError(lease.runId);
+      if (run === undefined || run.epoch !== lease.epoch) throw this.fenced(lease);
       return write(manager, run);
     });
     const last = events?.at(-1);
@@ -98,5 +100,10 @@ export class RunEnding {
     this.hints.committed(lease.runId, events);
     if (isTerminal(last) || last.status === 'queued') this.dispatcher.announce();
     return true;
+  }
+
+  private fenced({ runId }: Lease): FencedError {
+    this.metrics.fenced();
+    return new FencedError(runId);
   }
 }
