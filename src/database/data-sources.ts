@@ -21,6 +21,9 @@ export function sqlitePath(url: string): string | undefined {
   return path === ':memory:' ? path : resolve(path);
 }
 
+/** Prepared statements kept; a batch's statement differs with its number of rows. */
+const STATEMENTS_KEPT = 1000;
+
 /** The one connection that writes. */
 export function sqliteWriter(path: string, synchronous: 'full' | 'normal'): DataSource {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -28,6 +31,7 @@ export function sqliteWriter(path: string, synchronous: 'full' | 'normal'): Data
     type: 'better-sqlite3',
     database: path,
     enableWAL: path !== ':memory:',
+    statementCacheSize: STATEMENTS_KEPT,
     prepareDatabase: (database: { pragma(text: string): unknown }) => {
       database.pragma(`synchronous = ${synchronous}`);
       database.pragma('busy_timeout = 5000');

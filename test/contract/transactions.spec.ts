@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { SystemClock } from '../../src/common/clock.js';
 import { fromJson, toJson } from '../../src/database/columns.js';
 import { Database } from '../../src/database/database.js';
@@ -79,7 +80,24 @@ describe.each(databasesUnderTest())('transactions on $name', ({ name, create }) 
       database.inTransaction(note('command')),
     ]);
     // A pool runs them side by side; the one writer of SQLite has an order.
-    if (name === 'sqlite') expect(order).toEqual(['first', 'command', 'batch']);
+    if (name === 'sqlite') expect(order).toEqual(['command', 'first', 'batch']);
     else expect(order.toSorted()).toEqual(['batch', 'command', 'first']);
+  });
+
+  it('keeps what waited together, and nothing of the one that failed', async () => {
+    const one = (manager: EntityManager, name: string): Promise<unknown> => manager.query(INSERT, ['t', name, '{}']);
+    const outcomes = await Promise.allSettled([
+      database.inTransaction((manager) => one(manager, 'before')),
+      database.inTransaction(async (manager) => {
+        await one(manager, 'broken');
+        throw new Error('no');
+      }),
+      database.inTransaction((manager) => one(manager, 'twice')),
+      database.inTransaction((manager) => one(manager, 'twice')),
+      database.inTransaction((manager) => one(manager, 'after'), 'batch'),
+    ]);
+    const told = outcomes.map(({ status }) => status).toSorted();
+    expect(told).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    expect((await versions()).map((row) => row.app_name)).toEqual(['after', 'before', 'twice']);
   });
 });
