@@ -92,9 +92,12 @@ export class RunWorker {
     this.isClaiming = true;
     try {
       while (this.mayHaveMore && this.freeSlots > 0 && !this.isStopping) {
+        // before the claim looks, so that a run announced while it does is not missed
+        this.mayHaveMore = false;
         const lease = await this.claims.claimNext();
-        if (lease === undefined) this.mayHaveMore = false;
-        else this.execute(lease);
+        if (lease === undefined) continue;
+        this.mayHaveMore = true;
+        this.execute(lease);
       }
     } catch (error) {
       this.logger.warn('worker could not claim a run', { error });
