@@ -32,6 +32,7 @@ export class ExecutorInputs extends RunInputs {
   }
 
   async mayEnd(end: EventOf<'run_end'>): Promise<boolean> {
+    await this.writer.settled();
     this.isOver = await this.ending.finish(this.lease, this.facts(), (run) => [end, this.terminal(run, end)]);
     return this.isOver;
   }

@@ -28,7 +28,12 @@ export class HeldRun {
   }
 
   stop(reason: StopReason): void {
-    if (!this.signal.aborted) this.controller.abort(new RunStopped(reason));
+    this.abort(new RunStopped(reason));
+  }
+
+  /** Ends the execution for an error of its own; the first reason stands. */
+  abort(error: unknown): void {
+    if (!this.signal.aborted) this.controller.abort(error);
   }
 }
 

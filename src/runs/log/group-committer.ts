@@ -28,6 +28,7 @@ export class GroupCommitter {
   private readonly waiting: WaitingAppends;
   private isScheduled = false;
   private inFlight: Promise<void> | undefined;
+  private inFlightRuns: ReadonlySet<string> = new Set();
 
   constructor(
     protected readonly database: Database,
@@ -46,7 +47,7 @@ export class GroupCommitter {
 
   /** Resolves when what waits for the run now is committed or refused. */
   async settled(runId: string): Promise<void> {
-    while (this.waiting.has(runId) || this.inFlight !== undefined) {
+    while (this.waiting.has(runId) || this.inFlightRuns.has(runId)) {
       await (this.inFlight ?? new Promise((resolve) => setImmediate(resolve)));
     }
   }
@@ -58,6 +59,7 @@ export class GroupCommitter {
       this.isScheduled = false;
       this.inFlight = this.flush().finally(() => {
         this.inFlight = undefined;
+        this.inFlightRuns = new Set();
         if (!this.waiting.isEmpty) this.schedule();
       });
     });
@@ -65,6 +67,7 @@ export class GroupCommitter {
 
   private async flush(): Promise<void> {
     const batch = this.waiting.take();
+    this.inFlightRuns = new Set(batch.map((run) => run.lease.runId));
     try {
       await this.commit(batch);
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { HarnessEvent } from '../../../src/events/harness-event.js';
-import { HeldRun, RunStopped } from '../../../src/runs/execution/held-runs.js';
+import { HeldRun } from '../../../src/runs/execution/held-runs.js';
 import { RunWriter } from '../../../src/runs/execution/run-writer.js';
 import { EventLog, FencedError } from '../../../src/runs/ports/event-log.port.js';
 import { turns } from '../../support/core.js';
@@ -14,6 +14,10 @@ class SlowLog extends EventLog {
 
   append(_lease: unknown, event: HarnessEvent): Promise<void> {
     return new Promise((commit, refuse) => this.waiting.push({ event, commit, refuse }));
+  }
+  /** Commits so many of those that wait, the oldest first. */
+  commit(count: number): void {
+    for (const append of this.waiting.splice(0, count)) append.commit();
   }
   settled(): Promise<void> {
     return Promise.resolve();
@@ -41,30 +45,47 @@ describe('RunWriter', () => {
     return done;
   };
 
-  it('waits for the commit of every event but a delta', async () => {
+  it('waits for the commit of what something outside follows, and of all that came before it', async () => {
+    for (const event of [engine.start('x'), engine.text('x', 'a'), engine.answer('x', 'a')]) {
+      expect(await isDone(writer.write(event))).toBe(true);
+    }
     const write = writer.write(engine.toolStart('x', 'c'));
+    log.commit(3);
     expect(await isDone(write)).toBe(false);
-    log.waiting[0]!.commit();
+    log.commit(1);
     expect(await isDone(write)).toBe(true);
-    expect(await isDone(writer.write(engine.text('x', 'a')))).toBe(true);
+    expect(await isDone(writer.write(engine.toolEnd('x', 'c')))).toBe(false);
   });
 
-  it('lets 64 KiB of deltas wait, then waits for them', async () => {
-    for (let n = 0; n < 64; n += 1) expect(await isDone(writer.write(engine.text('x', KIB)))).toBe(true);
+  it('lets 64 KiB wait, then waits for them', async () => {
+    for (let n = 0; n < 50; n += 1) expect(await isDone(writer.write(engine.text('x', KIB)))).toBe(true);
+    const writes = [writer.write(engine.text('x', KIB)), writer.write(engine.text('x', KIB))];
     const write = writer.write(engine.text('x', 'a'));
     expect(await isDone(write)).toBe(false);
-    for (const append of log.waiting) append.commit();
-    expect(await isDone(write)).toBe(true);
+    log.commit(53);
+    await Promise.all([...writes, write]);
     expect(await isDone(writer.write(engine.text('x', KIB)))).toBe(true);
   });
 
-  it('stops the run when a delta is refused, and tells its caller of any other event', async () => {
+  it('is settled when all is durable', async () => {
+    await writer.write(engine.start('x'));
     await writer.write(engine.text('x', 'a'));
-    const write = writer.write(engine.answer('x', 'a'));
-    log.waiting[0]!.refuse(new FencedError('r1'));
-    log.waiting[1]!.refuse(new FencedError('r1'));
-    await expect(write).rejects.toBeInstanceOf(FencedError);
-    expect(held.signal.reason).toEqual(new RunStopped('fenced'));
+    const settled = writer.settled();
+    log.commit(1);
+    expect(await isDone(settled)).toBe(false);
+    log.commit(1);
+    expect(await isDone(settled)).toBe(true);
+  });
+
+  it('stops the run when an event is refused, and lets none pass after it', async () => {
+    await writer.write(engine.text('x', 'a'));
+    const write = writer.write(engine.toolStart('x', 'c'));
+    const refusal = new FencedError('r1');
+    log.waiting[0]!.refuse(refusal);
+    log.waiting[1]!.commit();
+    await expect(write).rejects.toBe(refusal);
+    await expect(writer.settled()).rejects.toBe(refusal);
+    expect(held.signal.reason).toBe(refusal);
   });
 
   it('knows the newest text of the run itself', async () => {
