@@ -70,7 +70,7 @@ export class RunsService {
     const isOver = isTerminalStatus(run.status) && query.after >= run.lastSeq;
     const standsAtInput = query.stopAtInput && run.status === 'waiting_input' && query.after >= run.lastSeq;
     const after = standsAtInput ? run.lastSeq - 1 : query.after;
-    return { run, isOver, events: (signal) => this.stream(query.runId, after, query.stopAtInput, isOver, signal) };
+    return { run, isOver, pieces: (signal) => this.stream(query.runId, after, query.stopAtInput, isOver, signal) };
   }
 
   /**
@@ -154,20 +154,20 @@ export class RunsService {
     stopAtInput: boolean,
     isOver: boolean,
     signal: AbortSignal,
-  ): AsyncGenerator<LoggedEvent> {
+  ): AsyncGenerator<readonly LoggedEvent[]> {
     if (isOver) return;
     const observer = new RunObserver(this.feeds, runId, after, this.config.observers);
-    for await (const event of observer.events(signal)) {
-      yield event;
-      if (stopAtInput && event.type === 'input_required') return;
+    for await (const piece of observer.pieces(signal)) {
+      const stop = stopAtInput ? piece.findIndex((event) => event.type === 'input_required') : -1;
+      yield stop < 0 ? piece : piece.slice(0, stop + 1);
+      if (stop >= 0) return;
     }
   }
 
   private async waitForNews(runId: string, cursor: number, waitMs: number, signal: AbortSignal): Promise<void> {
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-    for await (const event of new RunObserver(this.feeds, runId, cursor, this.config.observers).events(waiting)) {
-      if (event.seq > cursor) return;
-    }
+    // one piece is news enough: all of it is behind the cursor
+    await new RunObserver(this.feeds, runId, cursor, this.config.observers).pieces(waiting).next();
   }
 }
 

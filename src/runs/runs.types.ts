@@ -111,8 +111,11 @@ export interface RunStream {
   readonly run: RunView;
   /** True when the cursor stands at the terminal event: nothing will come. */
   readonly isOver: boolean;
-  /** Ends after the terminal event, when `stopAtInput` also after `input_required`, or when the signal aborts. */
-  events(signal: AbortSignal): AsyncIterable<LoggedEvent>;
+  /**
+   * The events in order, as many at a time as there are; no piece is empty. Ends after the terminal event, when
+   * `stopAtInput` also after `input_required`, or when the signal aborts.
+   */
+  pieces(signal: AbortSignal): AsyncIterable<readonly LoggedEvent[]>;
 }
 
 /** One picture of a request, as the audit shows it. */

@@ -20,6 +20,7 @@ import {
 } from '../support/core.js';
 import { answers, FakeRuntime, hangs } from '../support/fake-runtime.js';
 import { propertyRuns } from '../support/property-runs.js';
+import { flat } from '../support/flat.js';
 
 const LIMITS = { BRIDLE_RUNS_MAX_QUEUED_PER_SESSION: '3', BRIDLE_RUNS_MAX_QUEUED_PER_TENANT: '5' };
 const BOB: Principal = { ...ALICE, tenantId: 't2', subject: 'bob' };
@@ -332,7 +333,7 @@ export function runCommandsContract(store: StoreUnderTest): void {
       const stream = await core.runs.observe(ALICE, { sessionId, runId: running, after: 0, stopAtInput: false });
       const seen: LoggedEvent[] = [];
       const watching = (async () => {
-        for await (const event of stream.events(new AbortController().signal)) seen.push(event);
+        for await (const event of flat(stream.pieces(new AbortController().signal))) seen.push(event);
       })();
       await core.runs.closeSession(ALICE, sessionId);
       for (const use of [

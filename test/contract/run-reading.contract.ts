@@ -17,6 +17,7 @@ import {
   type StoreUnderTest,
 } from '../support/core.js';
 import { EngineEvents } from '../support/fake-runtime.js';
+import { flat } from '../support/flat.js';
 
 const patient = new AbortController().signal;
 
@@ -42,7 +43,7 @@ export function runReadingContract(store: StoreUnderTest): void {
   const collect = async (after: number, stopAtInput = false): Promise<LoggedEvent[]> => {
     const stream = await observe(after, stopAtInput);
     const seen: LoggedEvent[] = [];
-    for await (const event of stream.events(patient)) seen.push(event);
+    for await (const event of flat(stream.pieces(patient))) seen.push(event);
     return seen;
   };
   const ask = (): Promise<boolean> =>
@@ -104,7 +105,7 @@ export function runReadingContract(store: StoreUnderTest): void {
       const stream = await observe(0);
       const seen: number[] = [];
       const watching = (async () => {
-        for await (const event of stream.events(abort.signal)) seen.push(event.seq);
+        for await (const event of flat(stream.pieces(abort.signal))) seen.push(event.seq);
       })();
       await until('the first events', () => seen.length === 2);
       abort.abort();

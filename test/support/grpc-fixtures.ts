@@ -10,6 +10,7 @@ import type { SessionView } from '../../src/sessions/sessions.types.js';
 import { Action } from '../../src/transport/grpc/generated/harness/v1/action.js';
 import { EXAMPLE_EVENTS, EXAMPLE_RUN } from './example-run.js';
 import { aConfig } from './test-config.js';
+import { pieced } from './flat.js';
 
 /** The key of tenant `acme`, user `ann`. */
 export const KEY = 'a-key-for-tests';
@@ -96,7 +97,7 @@ export const SAY = Action.fromPartial({
 
 /** A stream of the example's events, or of any others. */
 export function aStream(events: (signal: AbortSignal) => AsyncIterable<LoggedEvent> = fromStart(0)): RunStream {
-  return { run: RUN, isOver: false, events };
+  return { run: RUN, isOver: false, pieces: (signal) => pieced(events(signal)) };
 }
 
 export function fromStart(after: number): () => AsyncIterable<LoggedEvent> {

@@ -11,6 +11,7 @@ import { aCore, aSession, finish, submitted, turns, type CommitterFactory, type 
 import { EngineEvents } from './fake-runtime.js';
 import { Random } from './random.js';
 import { flaky, SlowLog, UnreliableHints } from './unreliable.js';
+import { flat } from './flat.js';
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -224,7 +225,7 @@ class ObserverFuzz {
     const { got, leavesAfter, abort } = watch;
     const leaving = this.random.chance(0.2) ? this.leaveLater(watch) : undefined;
     if (leavesAfter > 0) {
-      for await (const event of observer.events(abort.signal)) {
+      for await (const event of flat(observer.pieces(abort.signal))) {
         got.push(event);
         if (got.length >= leavesAfter) break;
         if (!isSlow || this.random.chance(0.7)) continue;

@@ -38,22 +38,20 @@ export class RunObserver {
   ) {}
 
   /**
+   * What is new, piece by piece as it was committed or read; no piece is empty.
    * Ends after the terminal event, when the run is deleted, or when the signal aborts.
    * @throws AppError `CURSOR_EXPIRED` when old events were deleted before this reader came to them
    */
-  async *events(signal: AbortSignal): AsyncGenerator<LoggedEvent> {
+  async *pieces(signal: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> {
     const unwatch = this.source.watch(this.runId, (hint) => this.onHint(hint));
     const onAbort = (): void => this.wake?.();
     signal.addEventListener('abort', onAbort);
     try {
       for (;;) {
         const due = await this.next(signal);
-        if (due.length === 0) return;
-        for (const event of due) {
-          if (signal.aborted) return;
-          yield event;
-          if (isTerminal(event)) return;
-        }
+        if (due.length === 0 || signal.aborted) return;
+        yield due;
+        if (isTerminal(due[due.length - 1]!)) return;
       }
     } finally {
       signal.removeEventListener('abort', onAbort);

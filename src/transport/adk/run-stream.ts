@@ -57,14 +57,16 @@ export class AdkRunStream {
   /** @returns false when the stream was cut short: its reader left, or the server stops */
   private async writeEvents(sse: SseStream, run: RunStream, projection: AdkProjection): Promise<boolean> {
     let state = projection.initial(run.run.facts);
-    for await (const event of run.events(sse.signal)) {
-      const next = projection.step(state, event);
-      state = next.state;
-      for (const wire of next.wires) {
-        if (sse.signal.aborted) return false;
-        await sse.send(toFrame(wire));
+    for await (const piece of run.pieces(sse.signal)) {
+      for (const event of piece) {
+        const next = projection.step(state, event);
+        state = next.state;
+        for (const wire of next.wires) {
+          if (sse.signal.aborted) return false;
+          await sse.send(toFrame(wire));
+        }
+        if (isLast(event)) return true;
       }
-      if (isLast(event)) return true;
     }
     return !sse.signal.aborted;
   }

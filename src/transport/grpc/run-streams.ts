@@ -84,5 +84,7 @@ export class RunStreams {
 }
 
 async function* eventsOf(stream: RunStream, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  for await (const event of stream.events(signal)) yield toRunEvent(stream.run.facts, event);
+  for await (const piece of stream.pieces(signal)) {
+    for (const event of piece) yield toRunEvent(stream.run.facts, event);
+  }
 }

@@ -20,6 +20,9 @@ const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** How much is joined into one write, characters. */
+const LARGEST_PIECE = 16 * 1024;
+
 const PING = ': ping\n\n';
 /** How long an ended stream may take to hand its last bytes to a slow reader, milliseconds. */
 const FLUSH_MS = 30_000;
@@ -85,11 +88,17 @@ export class SseStream {
    */
   async send(frame: string): Promise<void> {
     if (this.hasEnded || this.abort.signal.aborted) return;
-    this.stopPing();
-    if (!this.raw.write(frame)) {
-      await new Promise<void>((resolve) => this.writers.add(resolve));
+    this.pingTimer?.refresh();
+    if (!this.raw.write(frame)) await new Promise<void>((resolve) => this.writers.add(resolve));
+  }
+
+  /** Writes frames that are there at the same moment in as few pieces as it can: a write is what costs. */
+  async sendAll(frames: readonly string[]): Promise<void> {
+    for (let piece = '', next = 0; next < frames.length; piece = '') {
+      do piece += frames[next++]!;
+      while (next < frames.length && piece.length + frames[next]!.length <= LARGEST_PIECE);
+      await this.send(piece);
     }
-    if (!this.hasEnded) this.armPing();
   }
 
   /**
@@ -149,14 +158,19 @@ export class SseStream {
     this.writers.clear();
   }
 
+  /** Each frame puts the next ping off. */
   private armPing(): void {
     const { pingMs } = this.options;
     if (pingMs <= 0 || this.abort.signal.aborted) return;
-    this.pingTimer = setTimeout(() => void this.send(PING), pingMs);
-    this.pingTimer.unref();
+    this.pingTimer = setInterval(() => this.ping(), pingMs).unref();
+  }
+
+  /** A reader that takes nothing has no use for pings. */
+  private ping(): void {
+    if (this.writers.size === 0) void this.send(PING);
   }
 
   private stopPing(): void {
-    clearTimeout(this.pingTimer);
+    clearInterval(this.pingTimer);
   }
 }

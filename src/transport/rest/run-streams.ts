@@ -51,10 +51,14 @@ export class RunStreams {
   private async writeEvents(sse: SseStream, stream: RunStream, encoding: Encoding): Promise<void> {
     const projection = sseProjection(encoding);
     let state = projection.initial(stream.run.facts);
-    for await (const event of stream.events(sse.signal)) {
-      const next = projection.step(state, event);
-      state = next.state;
-      for (const frame of next.wires) await sse.send(frame);
+    for await (const piece of stream.pieces(sse.signal)) {
+      const frames: string[] = [];
+      for (const event of piece) {
+        const next = projection.step(state, event);
+        state = next.state;
+        frames.push(...next.wires);
+      }
+      await sse.sendAll(frames);
     }
   }
 }

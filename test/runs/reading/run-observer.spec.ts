@@ -2,6 +2,7 @@ import type { LoggedEvent } from '../../../src/events/projection.js';
 import type { RunHint } from '../../../src/runs/ports/run-hints.port.js';
 import { RunObserver } from '../../../src/runs/reading/run-observer.js';
 import { turns } from '../../support/core.js';
+import { flat } from '../../support/flat.js';
 
 const LIMITS = { maxQueuedEvents: 100, maxQueuedBytes: 100_000 };
 
@@ -48,7 +49,8 @@ function follow(source: Source, after = 0, limits = LIMITS) {
   let isOver = false;
   let error: unknown;
   const done = (async () => {
-    for await (const each of new RunObserver(source, 'r1', after, limits).events(abort.signal)) got.push(each.seq);
+    for await (const each of flat(new RunObserver(source, 'r1', after, limits).pieces(abort.signal)))
+      got.push(each.seq);
   })().then(
     () => (isOver = true),
     (thrown: unknown) => (error = thrown),
@@ -131,7 +133,7 @@ describe('RunObserver', () => {
     const source = new Source();
     const abort = new AbortController();
     const observer = new RunObserver(source, 'r1', 0, limits);
-    const events = observer.events(abort.signal);
+    const events = flat(observer.pieces(abort.signal));
     const first = events.next();
     await turns();
     source.commit([event(1)]);
@@ -175,7 +177,7 @@ describe('RunObserver', () => {
     const source = new Source();
     source.commit([event(1), event(2)], 'nobody');
     const abort = new AbortController();
-    for await (const each of new RunObserver(source, 'r1', 0, LIMITS).events(abort.signal)) {
+    for await (const each of flat(new RunObserver(source, 'r1', 0, LIMITS).pieces(abort.signal))) {
       if (each.seq === 1) break;
     }
     expect(source.listeners.size).toBe(0);

@@ -11,6 +11,7 @@ import type { CreateSession, SessionView } from '../../../src/sessions/sessions.
 import { PicturesService } from '../../../src/vision/pictures.service.js';
 import type { StoredResource } from '../../../src/vision/pictures.types.js';
 import { EXAMPLE_EVENTS, EXAMPLE_RUN } from '../../support/example-run.js';
+import { pieced } from '../../support/flat.js';
 
 export const SESSION: SessionView = {
   id: 'S1',
@@ -129,7 +130,7 @@ export class FakeServices {
     disconnected: async (principal: Principal, runId: string) => this.note('disconnected', principal, runId),
     observe: async (principal: Principal, query: { after: number; stopAtInput: boolean }): Promise<RunStream> => {
       this.note('observe', principal, query);
-      return { run: RUN, isOver: query.after >= 26, events: (signal) => this.stream(query, signal) };
+      return { run: RUN, isOver: query.after >= 26, pieces: (signal) => pieced(this.stream(query, signal)) };
     },
     page: async (principal: Principal, query: { cursor: number; limit: number }, _signal: AbortSignal) => {
       this.note('page', principal, query);
