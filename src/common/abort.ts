@@ -23,14 +23,23 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
  * The source is told by its `return()`, which is not awaited: one that hangs must not hold the caller back.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  signal.throwIfAborted();
   const iterator = source[Symbol.asyncIterator]();
+  let stopWaiting: (error: unknown) => void = ignore;
+  const onAbort = (): void => stopWaiting(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     for (;;) {
-      const step = await abortable(iterator.next(), signal);
+      signal.throwIfAborted();
+      const step = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        stopWaiting = reject;
+        iterator.next().then(resolve, reject);
+      });
       if (step.done === true) return;
       yield step.value;
     }
   } finally {
+    signal.removeEventListener('abort', onAbort);
     void iterator.return?.().catch(ignore);
   }
 }

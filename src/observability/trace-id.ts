@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-|$)/;
 
@@ -8,5 +8,6 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f
  */
 export function traceIdFrom(traceparent: unknown): string {
   const given = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
-  return given ?? randomBytes(16).toString('hex');
+  // drawn in bulk, so it is far cheaper than as many random bytes; six of its 128 bits are fixed
+  return given ?? randomUUID().replaceAll('-', '');
 }

@@ -16,7 +16,7 @@ export class EventFactory {
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    Object.values(value).forEach(deepFreeze);
+    for (const key in value) deepFreeze(value[key]);
   }
   return value;
 }

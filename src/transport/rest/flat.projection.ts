@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import type { Projection, RunFacts } from '../../events/projection.js';
 import type { RunPayload, RunPayloadType } from '../run-payload/run-payload.js';
 import { envelopeProjection } from './rest.projection.js';
@@ -11,15 +11,22 @@ export interface FlatEvent {
 }
 
 /** Fields of the envelope that a flat event does not repeat. */
-const LEFT_OUT = ['capabilities', 'status', 'state', 'time', 'message', 'queue_position', 'attempt'];
-const TERMINAL: ReadonlySet<RunPayloadType> = new Set(['run.completed', 'run.failed', 'run.cancelled', 'run.expired']);
+const ALWAYS = ['capabilities', 'status', 'state', 'time', 'message', 'queue_position', 'attempt'];
+const LEFT_OUT: ReadonlySet<string> = new Set(ALWAYS);
+const LEFT_OUT_AT_THE_END: ReadonlySet<string> = new Set([...ALWAYS, 'usage']);
+const LEFT_OUT_OF: Readonly<Partial<Record<RunPayloadType, ReadonlySet<string>>>> = {
+  'run.completed': new Set([...LEFT_OUT_AT_THE_END, 'code', 'stage']),
+  'run.failed': LEFT_OUT_AT_THE_END,
+  'run.cancelled': LEFT_OUT_AT_THE_END,
+  'run.expired': LEFT_OUT_AT_THE_END,
+};
 
 /** The flat form of an envelope event: pure, so a client may start on one encoding and go on with the other. */
 export function toFlatEvent({ id, type, data }: RunPayload): FlatEvent {
-  const leftOut = new Set(LEFT_OUT);
-  if (TERMINAL.has(type)) leftOut.add('usage');
-  if (type === 'run.completed') leftOut.add('code').add('stage');
-  return { id, type, data: Object.fromEntries(Object.entries(data).filter(([field]) => !leftOut.has(field))) };
+  const leftOut = LEFT_OUT_OF[type] ?? LEFT_OUT;
+  const rest: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(data)) if (!leftOut.has(field)) rest[field] = value;
+  return { id, type, data: rest };
 }
 
 /** The flat encoding of `/v1`, made from the envelope. */
