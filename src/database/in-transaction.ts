@@ -60,15 +60,23 @@ async function allInOrder(jobs: readonly Job[], manager: EntityManager): Promise
   return results;
 }
 
-/** MySQL has row locks: transactions run side by side; a deadlock's or lock time-out's victim is repeated whole. */
+/** A victim is repeated so often at most, and as long. */
+const ATTEMPTS = 6;
+const REPEAT_MS = 6000;
+
+/**
+ * MySQL has row locks: transactions run side by side; a deadlock's or lock time-out's victim is repeated whole, after
+ * a random pause that grows, so that two victims do not meet again.
+ */
 export function concurrent(source: DataSource, isRepeatable: (error: unknown) => boolean): InTransaction {
   return async <T>(work: Work<T>): Promise<T> => {
+    const deadlineMs = performance.now() + REPEAT_MS;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await source.transaction(work);
       } catch (error) {
-        if (attempt >= 5 || !isRepeatable(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempt));
+        if (attempt >= ATTEMPTS || !isRepeatable(error) || performance.now() > deadlineMs) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5 * 2 ** attempt));
       }
     }
   };

@@ -1,6 +1,5 @@
-import type { Duplex } from 'node:stream';
 import type { Pool, PoolConnection } from 'mysql2';
-import { limit, mysqlConnectionOptions, mysqlDriver, setSession } from './mysql-session.js';
+import { drop, execute, mysqlConnectionOptions, mysqlDriver, setSession } from './mysql-session.js';
 
 /** Size and patience of a pool. */
 export interface PoolLimits {
@@ -125,14 +124,7 @@ export class BoundedConnection {
   }
 
   query(sql: string, values?: unknown[]): Promise<[rows: unknown, fields: unknown]> {
-    return new Promise((resolve, reject) => {
-      this.connection.query({ sql, values, ...limit(this.timeoutMs) }, (error, rows, fields) => {
-        if (!error) return resolve([rows, fields]);
-        // nobody knows what it still does: no further statement, not even the ROLLBACK, may wait behind it
-        if (error.code === 'PROTOCOL_SEQUENCE_TIMEOUT') drop(this.connection);
-        reject(error);
-      });
-    });
+    return execute(this.connection, sql, values, this.timeoutMs);
   }
 
   /** TypeORM looks here whether somebody hears of errors between statements; the pool does. */
@@ -153,10 +145,4 @@ function answers(connection: PoolConnection): Promise<boolean> {
       resolve(!error);
     });
   });
-}
-
-/** Takes a connection out of the pool at once: a peer that is gone never ends its half. */
-function drop(connection: PoolConnection): void {
-  connection.destroy();
-  (connection as unknown as { stream: Duplex }).stream.destroy();
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Duplex } from 'node:stream';
 import type * as Mysql from 'mysql2';
 import type { Connection, ConnectionOptions } from 'mysql2';
 
@@ -8,7 +9,7 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
 /** A connection that the server hears nothing of is closed, and what it had locked is free again, seconds. */
 const IDLE_S = 60;
 /** For a row, and for a table that somebody alters, seconds: the victim is repeated or told, it does not hang. */
-const ROW_LOCK_S = 5;
+const ROW_LOCK_S = 3;
 const TABLE_LOCK_S = 10;
 
 /** The driver is an optional package: only a server on MySQL or MariaDB loads it. */
@@ -58,18 +59,55 @@ export function sessionStatements(timeoutMs: number): readonly string[] {
   ];
 }
 
-/** Says on a new connection what we depend on. */
-export async function setSession(connection: Connection, timeoutMs: number): Promise<void> {
-  const say = (sql: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      connection.query({ sql, ...limit(timeoutMs) }, (error) => (error ? reject(error) : resolve()));
-    });
-  await Promise.all(sessionStatements(timeoutMs).map(say));
+/** The server's own limit comes first; this one is for a server that says nothing any more. */
+const MARGIN_MS = 1000;
+
+/** The server has said nothing for too long; the connection is dropped, because nobody knows what it still does. */
+export class SilentServerError extends Error {
+  readonly code = 'SERVER_SILENT';
+
+  constructor(waitedMs: number) {
+    super(`the server did not answer a statement within ${waitedMs} ms`);
+    this.name = 'SilentServerError';
+  }
 }
 
-/** The driver's own limit stands behind the server's: it is for a server that says nothing any more. */
-export const limit = (timeoutMs: number): { timeout?: number } =>
-  timeoutMs === 0 ? {} : { timeout: timeoutMs + 1000 };
+/**
+ * Executes one statement.
+ * @param timeoutMs 0 = it may take as long as it takes
+ * @throws SilentServerError after that time; no further statement, not even a ROLLBACK, waits behind it then
+ */
+export function execute(
+  connection: Connection,
+  sql: string,
+  values: unknown[] | undefined,
+  timeoutMs: number,
+): Promise<[rows: unknown, fields: unknown]> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      drop(connection);
+      reject(new SilentServerError(timeoutMs + MARGIN_MS));
+    };
+    const timer = timeoutMs === 0 ? undefined : setTimeout(giveUp, timeoutMs + MARGIN_MS);
+    connection.query({ sql, values }, (error, rows, fields) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve([rows, fields]);
+    });
+  });
+}
+
+/** Ends a connection at once: a peer that is gone never ends its half. */
+export function drop(connection: Connection): void {
+  connection.destroy();
+  (connection as unknown as { stream: Duplex }).stream.destroy();
+}
+
+/** Says on a new connection what we depend on. */
+export async function setSession(connection: Connection, timeoutMs: number): Promise<void> {
+  const statements = sessionStatements(timeoutMs);
+  await Promise.all(statements.map((sql) => execute(connection, sql, undefined, timeoutMs)));
+}
 
 /**
  * One connection beside the pool, for what must not wait for it: a worker thread that renews leases, for instance.
@@ -86,7 +124,7 @@ export async function openMysqlConnection(url: string, timeoutMs = DEFAULT_TIMEO
   try {
     await setSession(connection, timeoutMs);
   } catch (error) {
-    connection.destroy();
+    drop(connection);
     throw error;
   }
   return connection;

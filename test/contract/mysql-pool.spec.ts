@@ -47,7 +47,7 @@ describe('what a connection says of itself', () => {
     mode: 'ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
     autocommit: 1,
     checks: 1,
-    row_lock_s: 5,
+    row_lock_s: 3,
     idle_s: 60,
     statement_s: 10,
     client: 'utf8mb4',
