@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { echoed } from '../support/echo.js';
 import { effectsOf } from '../support/effects.js';
-import { answerReply, FakeLlm } from '../support/fake-llm.js';
+import { oneServer } from '../support/replicas.js';
 import { startServer, type TestServer } from '../support/server.js';
 import type { SseFrame } from '../support/sse-client.js';
-import { idsOf, pathOf, upTo, V1Client, type EventItem, type RunKey } from '../support/v1-client.js';
+import { idsOf, upTo, V1Client, type EventItem, type RunKey } from '../support/v1-client.js';
+import { restartCases } from './restart-cases.suite.js';
 
 const RESTARTS_MS = 90_000;
 /** Long enough for a call of 1.5 s to end by itself. */
@@ -19,7 +19,8 @@ const ofType = (events: readonly EventItem[], type: string): EventItem[] =>
   events.filter((event) => event.type === type);
 /** The call is durable from here on: a process that dies earlier never began it. */
 const isToolStart = (frame: SseFrame): boolean => frame.event === 'run.tool_started';
-const payloadsOf = (frames: readonly SseFrame[]): unknown[] => frames.map((frame) => JSON.parse(frame.data) as unknown);
+
+describe('restart cases in one process on SQLite', () => restartCases(() => oneServer()));
 
 describe('after the end of the process', () => {
   let server: TestServer;
@@ -59,51 +60,6 @@ describe('after the end of the process', () => {
       expect(kept.map((frame) => (JSON.parse(frame.data) as { data: { text: string } }).data.text).join('')).toBe(
         WHOLE_TEXT,
       );
-    },
-    RESTARTS_MS,
-  );
-
-  it(
-    'P03 resumes without loss or repeat after a restart',
-    async () => {
-      const run = await v1.send(await v1.session(), 'say:a;tool:t:300;say:b;tool:t:300;say:c');
-      const before = await v1.follow(run, {}, isAt(4));
-      await v1.ended(run);
-      expect(await server.stop()).toBe(0);
-      await server.restart();
-      const after = await v1.follow(run, { lastEventId: 4 });
-      expect(after[0]?.id).toBe('5');
-      const whole = [...before, ...after];
-      const items = await v1.events(run);
-      expect(idsOf(whole)).toEqual(upTo(items.length));
-      expect(payloadsOf(whole)).toEqual(
-        items.map(({ id, type, ...item }) => ({ id, type, data: expect.objectContaining(item) })),
-      );
-      const path = `${server.http}${pathOf(run)}/events`;
-      expect((await fetch(path, { headers: { 'last-event-id': String(items.length) } })).status).toBe(204);
-    },
-    RESTARTS_MS,
-  );
-
-  it(
-    'fails with WORKER_LOST when every attempt ends the process, and blocks nothing',
-    async () => {
-      const run = await v1.send(await v1.session(), 'crash');
-      // The run may end a new process before that says that it is ready.
-      for (let starts = 0; starts < 3; starts += 1) await server.restart().catch(() => undefined);
-      const next = await v1.send(await v1.session(), 'say:still here');
-      expect((await v1.ended(next)).status).toBe('completed');
-      const { status, code, error } = await v1.page(run);
-      expect({ status, code, error }).toMatchObject({
-        status: 'failed',
-        code: 'WORKER_LOST',
-        error: { code: 'WORKER_LOST' },
-      });
-      const events = await v1.events(run);
-      expect(events.map((event) => event.id)).toEqual(upTo(events.length));
-      expect(ofType(events, 'run.running').map((event) => event['attempt'])).toEqual([1, 2, 3]);
-      expect(events.filter((event) => event.type === 'run.failed')).toEqual([events.at(-1)]);
-      expect((await v1.call('GET', '/metrics')).body).toMatch(/^bridle_queue_depth 0$/m);
     },
     RESTARTS_MS,
   );
@@ -167,40 +123,4 @@ describe('after the end of the process', () => {
       RESTARTS_MS,
     );
   });
-
-  it(
-    'P19 closes the call that SIGKILL broke off, and every later history is paired',
-    async () => {
-      const sessionId = await v1.session();
-      const run = await v1.send(sessionId, 'tool:slow:120000');
-      await v1.follow(run, {}, isToolStart);
-      await server.kill9();
-      await server.restart();
-      expect((await v1.ended(run)).status).toBe('completed');
-      const [finished] = ofType(await v1.events(run), 'run.tool_finished');
-      expect(finished).toMatchObject({ tool_name: 'slow', outcome: 'unknown' });
-      expect(effectsOf(server, run.runId)).toEqual([]);
-
-      const { messages } = echoed(await v1.ended(await v1.send(sessionId, 'echo')));
-      const calls = messages.flatMap((message) => message.toolCalls ?? []);
-      const results = messages.filter((message) => message.role === 'tool');
-      expect(calls.map((call) => call.name)).toEqual(['slow']);
-      expect(results.map((result) => result.callId)).toEqual(calls.map((call) => call.id));
-      expect(results[0]?.text).toMatch(/interrupted.*effect is unknown/);
-
-      const provider = await FakeLlm.start({ strict: true });
-      provider.script(answerReply('fine'));
-      await server.stop();
-      await server.restart({
-        BRIDLE_MODEL_PROVIDER: 'openai-compatible',
-        BRIDLE_MODEL_BASE_URL: provider.baseUrl,
-        BRIDLE_MODEL_API_KEY: 'test-key',
-        BRIDLE_MODEL_NAME: 'strict',
-      });
-      const { status, result } = await v1.ended(await v1.send(sessionId, 'and now?'));
-      expect({ status, result }).toEqual({ status: 'completed', result: { type: 'text', data: { text: 'fine' } } });
-      await provider.close();
-    },
-    RESTARTS_MS,
-  );
 });

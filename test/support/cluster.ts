@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import { mysqlUnderTest, type TestDatabase } from './databases.js';
 import { startServer, type ServerOptions, type TestServer } from './server.js';
 
+/** Leases so short that a test can wait for their end. */
+export const QUICK_LEASES = {
+  BRIDLE_RUNS_LEASE_MS: '2000',
+  BRIDLE_RUNS_HEARTBEAT_MS: '500',
+  BRIDLE_RUNS_REAPER_MS: '300',
+};
+
 /** Several servers on one database and one storage directory, as a team would run them. */
 export interface Cluster {
   readonly servers: readonly TestServer[];
