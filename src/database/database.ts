@@ -7,6 +7,7 @@ import { concurrent, gated, type InTransaction, type Lane } from './in-transacti
 import { takeLockFile } from './lock-file.js';
 import { migrateMysql, migrateSchema } from './migrate.js';
 import { DEFAULT_TIMEOUT_MS } from './mysql-session.js';
+import { MYSQL_NOW_MS } from './now.js';
 
 /** The rows of the server: one writer gate, one reader, migrated before use. */
 export class Database {
@@ -111,9 +112,7 @@ export class Database {
   /** The time by which leases are judged: the database's own on MySQL, so that replicas' clocks never matter. */
   async nowMs(manager: EntityManager): Promise<number> {
     if (this.kind === 'sqlite') return this.clock.nowMs();
-    const rows = await manager.query<{ now: number }[]>(
-      'SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) AS now',
-    );
+    const rows = await manager.query<{ now: number }[]>(`SELECT ${MYSQL_NOW_MS} AS now`);
     return Number(rows[0]?.now);
   }
 

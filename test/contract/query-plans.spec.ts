@@ -145,8 +145,8 @@ async function useEverything(core: Core): Promise<void> {
   await core.runs.cancel(ALICE, { sessionId, requestId: 'stop', runId: waiting });
   await core.runs.importEvents(ALICE, sessionId, { events: [], stateDelta: { a: 1 } });
   core.held.hold(lease);
-  await core.keeper.renew();
-  await core.keeper.readFlags();
+  await core.renewal.renew();
+  await core.flags.readFlags();
   await core.takeover.takeOver(runId, undefined);
   await finish(core, (await core.claims.claimNext())!);
   await core.reaper.round();

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.js';
 import { HeldRuns } from '../../src/runs/execution/held-runs.js';
-import { LeaseKeeper } from '../../src/runs/execution/lease-keeper.js';
+import { FlagPoll } from '../../src/runs/execution/flag-poll.js';
 import type { Lease } from '../../src/runs/run.js';
 import { FencedError } from '../../src/runs/ports/event-log.port.js';
 import { RunHints } from '../../src/runs/ports/run-hints.port.js';
@@ -18,6 +18,7 @@ import {
   type Core,
   type StoreUnderTest,
 } from '../support/core.js';
+import { FakeRenewal } from '../support/fake-renewal.js';
 import { answers, EngineEvents, FakeRuntime, hangs } from '../support/fake-runtime.js';
 
 /** Hints that nobody ever hears. */
@@ -309,7 +310,7 @@ export function takeoverContract(store: StoreUnderTest): void {
       const cancelled = await submitted(core, otherSession);
       const cancelledLease = await claim();
       await core.runs.cancel(ALICE, { sessionId: otherSession, requestId: 'stop' });
-      const held = new HeldRuns(new NoHints());
+      const held = new HeldRuns(new NoHints(), new FakeRenewal());
       const gone = Array.from({ length: 2000 }, (_, n) => held.hold({ runId: `gone-${n}`, epoch: 1 }));
       const goingRun = held.hold(going.lease);
       const cancelledRun = held.hold(cancelledLease);
@@ -322,7 +323,7 @@ export function takeoverContract(store: StoreUnderTest): void {
           },
         },
       }) as Database;
-      await new LeaseKeeper(counting, held, core.config, core.logger).readFlags();
+      await new FlagPoll(counting, held, core.config, core.logger).readFlags();
       expect(queries).toBe(1);
       expect(goingRun.signal.aborted).toBe(false);
       expect(cancelledRun.signal.reason).toMatchObject({ reason: 'cancel' });

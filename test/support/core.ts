@@ -13,13 +13,14 @@ import { Metrics } from '../../src/observability/metrics.js';
 import { OutgoingFetch } from '../../src/outgoing/guarded-fetch.js';
 import { DatabaseEventLog } from '../../src/runs/adapters/database-event-log.js';
 import { InProcessHints } from '../../src/runs/adapters/in-process-hints.js';
+import { InProcessRenewal } from '../../src/runs/adapters/in-process-renewal.js';
 import { PollingDispatcher } from '../../src/runs/adapters/polling-dispatcher.js';
 import { CancelRunCommand } from '../../src/runs/commands/cancel-run.js';
 import { CloseSessionCommand } from '../../src/runs/commands/close-session.js';
 import { ImportEventsCommand } from '../../src/runs/commands/import-events.js';
 import { SubmitMessageCommand } from '../../src/runs/commands/submit-message.js';
+import { FlagPoll } from '../../src/runs/execution/flag-poll.js';
 import { HeldRuns } from '../../src/runs/execution/held-runs.js';
-import { LeaseKeeper } from '../../src/runs/execution/lease-keeper.js';
 import { PictureFetcher } from '../../src/runs/execution/picture-fetcher.js';
 import { RunContexts } from '../../src/runs/execution/run-context.js';
 import { RunEnding } from '../../src/runs/execution/run-ending.js';
@@ -127,8 +128,10 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
 
   const takeover = new Takeover(database, clock, config);
   const ending = new RunEnding(database, log, hints, dispatcher, takeover, clock, metrics);
-  const held = new HeldRuns(hints);
-  const keeper = new LeaseKeeper(database, held, config, logger);
+  const claims = new RunClaims(database, hints, clock, config, ids);
+  const renewal = new InProcessRenewal(database, config, logger, claims.owner);
+  const held = new HeldRuns(hints, renewal);
+  const flags = new FlagPoll(database, held, config, logger);
   const contexts = new RunContexts(database, config);
   const fetcher = new PictureFetcher(pictures, clock);
   const executor = new RunExecutor(
@@ -144,9 +147,8 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
     config,
     logger,
   );
-  const claims = new RunClaims(database, hints, clock, config, ids);
   const reaper = new Reaper(database, takeover, hints, dispatcher, clock, config, logger);
-  const worker = new RunWorker(claims, executor, held, keeper, reaper, dispatcher, config, logger);
+  const worker = new RunWorker(claims, executor, held, renewal, flags, reaper, dispatcher, config, logger);
 
   const sessionReader = new SessionReader(database);
   const directory = new CatalogDirectory(new AgentCatalog(config));
@@ -184,7 +186,8 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
     takeover,
     ending,
     held,
-    keeper,
+    renewal,
+    flags,
     contexts,
     executor,
     claims,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LeaseRenewal } from '../ports/lease-renewal.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import type { Lease } from '../run.js';
 
@@ -37,14 +38,21 @@ export class HeldRun {
   }
 }
 
-/** The runs that this process executes, and the fast path of their signals. */
+/** The runs that this process executes: their leases are renewed, and signals reach them. */
 @Injectable()
 export class HeldRuns {
   private readonly runs = new Map<string, HeldRun>();
 
-  constructor(hints: RunHints) {
+  constructor(
+    hints: RunHints,
+    private readonly renewal: LeaseRenewal,
+  ) {
     hints.hints$.subscribe((hint) => {
       if (hint.events?.some((event) => event.type === 'cancelling')) this.runs.get(hint.runId)?.stop('cancel');
+    });
+    renewal.lost$.subscribe((lease) => {
+      const held = this.runs.get(lease.runId);
+      if (held?.lease.epoch === lease.epoch) held.stop('fenced');
     });
   }
 
@@ -55,9 +63,11 @@ export class HeldRuns {
   hold(lease: Lease): HeldRun {
     const held: HeldRun = new HeldRun(lease, () => {
       if (this.runs.get(lease.runId) === held) this.runs.delete(lease.runId);
+      this.renewal.remove(lease);
     });
     this.runs.get(lease.runId)?.stop('fenced');
     this.runs.set(lease.runId, held);
+    this.renewal.add(lease);
     return held;
   }
 

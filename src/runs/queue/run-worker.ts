@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from 'rxjs';
 import { Config } from '../../config/config.js';
 import { Logger } from '../../observability/logger.js';
+import { FlagPoll } from '../execution/flag-poll.js';
 import { HeldRuns } from '../execution/held-runs.js';
-import { LeaseKeeper } from '../execution/lease-keeper.js';
 import { RunExecutor } from '../execution/run-executor.js';
+import { LeaseRenewal } from '../ports/lease-renewal.port.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import type { Lease } from '../run.js';
 import { Reaper } from './reaper.js';
@@ -27,7 +28,8 @@ export class RunWorker {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly held: HeldRuns,
-    private readonly keeper: LeaseKeeper,
+    private readonly renewal: LeaseRenewal,
+    private readonly flags: FlagPoll,
     private readonly reaper: Reaper,
     private readonly dispatcher: RunDispatcher,
     private readonly config: Config,
@@ -36,7 +38,8 @@ export class RunWorker {
 
   /** Takes over what a dead process left, then claims. */
   async start(): Promise<void> {
-    this.keeper.start();
+    this.renewal.start();
+    this.flags.start();
     await this.reaper.start();
     this.subscription = this.dispatcher.due$.subscribe(() => void this.claimAll());
     void this.claimAll();
@@ -79,7 +82,8 @@ export class RunWorker {
     }
     clearTimeout(deadline);
     this.reaper.stop();
-    this.keeper.stop();
+    this.flags.stop();
+    await this.renewal.stop();
   }
 
   private get freeSlots(): number {

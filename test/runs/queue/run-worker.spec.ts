@@ -24,6 +24,7 @@ class Queue {
       nothing as never,
       nothing as never,
       nothing as never,
+      nothing as never,
       parts.dispatcher as never,
       aConfig({}),
       nothing as never,
