@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { createHash } from 'node:crypto';
@@ -20,6 +21,11 @@ class PlainErrors extends DialectErrors {
     return { status: error.http, body: { reason: error.reason } };
   }
 }
+
+/** Small ones, one that is larger than a piece, and small ones again. */
+const FRAMES = [8, 20_000, 4].flatMap((size, group) =>
+  Array.from({ length: size > 100 ? 1 : 50 }, (_unused, id) => `id: ${group}-${id}\ndata: ${'x'.repeat(size)}\n\n`),
+);
 
 /** What the stream of the newest call did. */
 interface Trace {
@@ -61,6 +67,16 @@ class StreamController {
       mine.sent = id;
     }
     if (query.stay !== undefined) await untilAborted(sse.signal);
+    await sse.end();
+  }
+
+  @Get('together')
+  async together(@Res({ passthrough: true }) reply: FastifyReply, @Caller() owner: Principal): Promise<void> {
+    const sse = SseStream.open(reply, { pingMs: 0, registry: this.streams, owner });
+    trace = { sent: 0, stream: sse, done: Promise.resolve() };
+    const write = jest.spyOn(reply.raw, 'write');
+    await sse.sendAll(FRAMES);
+    trace.sent = write.mock.calls.length;
     await sse.end();
   }
 
@@ -111,6 +127,12 @@ describe('SseStream', () => {
     expect(await response.text()).toBe('id: 1\ndata: x\n\nid: 2\ndata: x\n\n');
     await trace.done;
     expect(trace.stream?.isClientGone).toBe(false);
+  });
+
+  it('joins frames that are there together, in their order, into a few writes', async () => {
+    const body = await (await fetch(`${server.url}/together`)).text();
+    expect(body).toBe(FRAMES.join(''));
+    expect(trace.sent).toBe(3);
   });
 
   it('writes a comment without an id after silence', async () => {
