@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { startProcess } from './processes.mjs';
 
 /**
@@ -13,18 +12,27 @@ import { startProcess } from './processes.mjs';
  *
  * @typedef {object} Loads
  * @property {(job: object) => Promise<Load>} load one at a time; throws Error when a run is not whole
+ * @property {(job: object) => { opened: Promise<void>, ended: Promise<Load> }} open the same for a number of runs;
+ *   `opened` settles when each of them has shown text
  * @property {() => Promise<void>} stop
  */
 export async function startLoads() {
-  const generator = await startProcess('bench/load/main.mjs');
-  return {
-    async load(job) {
-      const answered = once(generator.channel, 'message');
-      generator.channel.send(job);
-      const [result] = await answered;
-      if (result.fault !== undefined) throw new Error(result.fault);
-      return result;
-    },
-    stop: generator.stop,
+  const { channel, stop } = await startProcess('bench/load/main.mjs');
+  const open = (job) => {
+    let hasOpened;
+    const opened = new Promise((resolve) => (hasOpened = resolve));
+    const ended = new Promise((resolve, reject) => {
+      const settle = (result) => {
+        if (result.opened) return hasOpened();
+        channel.off('message', settle);
+        if (result.fault === undefined) resolve(result);
+        else reject(new Error(result.fault));
+      };
+      channel.on('message', settle);
+    });
+    channel.send(job);
+    // A fault ends the wait for all to open, too.
+    return { opened: Promise.race([opened, ended]), ended };
   };
+  return { open, load: (job) => open(job).ended, stop };
 }

@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { startProcess } from './processes.mjs';
 
+/** Every server can be told to collect its garbage: what is left is what it holds. */
+const COLLECTABLE = ['--expose-gc', `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`];
+
 /** Everything that a measure starts; `stop` ends it, newest first, and removes its data. */
 export class Servers {
   #started = [];
@@ -22,9 +25,8 @@ export class Servers {
 
   /** The product as built, with its own defaults, on an SQLite file of its own. */
   async product(env = {}, folder = this.folder()) {
-    const nodeArgs = this.#profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${this.#profileDir}`];
     return this.#start('dist/main.js', {
-      nodeArgs,
+      nodeArgs: this.#profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${this.#profileDir}`],
       env: {
         BRIDLE_SERVER_HTTP_PORT: '0',
         BRIDLE_SERVER_GRPC_PORT: '0',
@@ -69,7 +71,7 @@ export class Servers {
     for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   }
 
-  async #start(file, options) {
-    return this.keep(await startProcess(file, options));
+  async #start(file, { nodeArgs = [], ...options }) {
+    return this.keep(await startProcess(file, { ...options, nodeArgs: [...COLLECTABLE, ...nodeArgs] }));
   }
 }

@@ -7,12 +7,14 @@
  * @property {number} figure the product's
  * @property {string} peer what it is compared with; empty when it is compared with nothing
  * @property {number | undefined} peerFigure
- * @property {number | undefined} ratio the product's figure by the peer's: the median of the rounds
- * @property {{ of: 'figure' | 'ratio' | 'difference', atLeast?: number, atMost?: number }} aim
- * @property {boolean} met
+ * @property {number} [ratio] the product's figure by the peer's: the median of the rounds
+ * @property {number} [difference] the product's figure less the peer's, where that is what counts
+ * @property {{ of: 'figure' | 'ratio' | 'difference', atLeast?: number, atMost?: number }} [aim] none for a row that
+ *   only informs
+ * @property {boolean} [met]
  */
 
-const HEAD = ['measure', 'product', 'peer', 'ratio', 'aim', 'met'];
+const HEAD = ['measure', 'product', 'peer', 'compared', 'aim', 'met'];
 
 /**
  * Makes a row and judges it.
@@ -20,10 +22,10 @@ const HEAD = ['measure', 'product', 'peer', 'ratio', 'aim', 'met'];
  * @returns {Row}
  */
 export function rowOf(facts) {
-  const { figure, peerFigure, ratio, aim } = facts;
-  const judged = { figure, ratio, difference: figure - (peerFigure ?? 0) }[aim.of];
-  const met = judged >= (aim.atLeast ?? -Infinity) && judged <= (aim.atMost ?? Infinity);
-  return { ...facts, met };
+  const { aim } = facts;
+  if (aim === undefined) return facts;
+  const judged = facts[aim.of];
+  return { ...facts, met: judged >= (aim.atLeast ?? -Infinity) && judged <= (aim.atMost ?? Infinity) };
 }
 
 /** The rows as a Markdown table whose columns are padded. */
@@ -34,15 +36,20 @@ export function tableOf(rows) {
   return [show(lines[0]), show(widths.map((width) => '-'.repeat(width))), ...lines.slice(1).map(show)].join('\n');
 }
 
-function cellsOf({ name, unit, figure, peer, peerFigure, ratio, aim, met }) {
+function cellsOf({ name, unit, figure, peer, peerFigure, ratio, difference, aim, met }) {
   return [
     name,
     `${short(figure)} ${unit}`,
     peerFigure === undefined ? '–' : `${short(peerFigure)} ${unit} (${peer})`,
-    ratio === undefined ? '–' : ratio.toFixed(2),
-    aimOf(aim, unit),
-    met ? 'yes' : 'no',
+    comparisonOf(ratio, difference, unit),
+    aim === undefined ? '–' : aimOf(aim, unit),
+    met === undefined ? '–' : met ? 'yes' : 'no',
   ];
+}
+
+function comparisonOf(ratio, difference, unit) {
+  if (difference !== undefined) return `${difference < 0 ? '' : '+'}${short(difference)} ${unit}`;
+  return ratio === undefined ? '–' : `${ratio.toFixed(2)} ×`;
 }
 
 function aimOf({ of, atLeast, atMost }, unit) {

@@ -3,7 +3,8 @@
  *
  *   --deltas N     pieces of the answer, each in a turn of the event loop of its own (default 50)
  *   --wait-ms N    before the first of them (default 0)
- *   --hold         after the first of them until the process gets the message `release`
+ *
+ * After the message `hold` to the process an answer stops behind its first piece, until the message `release`.
  */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +16,6 @@ const { values } = parseArgs({
   options: {
     deltas: { type: 'string', default: '50' },
     'wait-ms': { type: 'string', default: '0' },
-    hold: { type: 'boolean', default: false },
   },
 });
 const waitMs = Number(values['wait-ms']);
@@ -37,9 +37,12 @@ const END = Buffer.concat([
   Buffer.from('data: [DONE]\n\n'),
 ]);
 
-let release;
-const released = new Promise((resolve) => (release = resolve));
-process.on('message', (message) => message === 'release' && release());
+let held = Promise.resolve();
+let release = () => undefined;
+process.on('message', (message) => {
+  if (message === 'hold') held = new Promise((resolve) => (release = resolve));
+  else release();
+});
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -48,7 +51,7 @@ async function answer(response) {
   response.flushHeaders();
   if (waitMs > 0) await sleep(waitMs);
   response.write(FIRST);
-  if (values.hold) await released;
+  await held;
   for (const delta of DELTAS) {
     await turn();
     response.write(delta);
