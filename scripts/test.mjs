@@ -11,6 +11,7 @@ import { buildIfNeeded } from './lib/build.mjs';
 import { exitCodeOf, stopChildren } from './lib/child.mjs';
 import { installIfNeeded } from './lib/install.mjs';
 import { startMariaDb } from './lib/mariadb.mjs';
+import { provideNginx } from './lib/nginx.mjs';
 import { chooseRings, countTests, runRing } from './lib/rings.mjs';
 import { phase, red, say } from './lib/terminal.mjs';
 
@@ -28,7 +29,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 
 /** What a ring needs beside jest; its variables. */
 async function prepare(ring) {
-  if (ring === 'e2e') await buildIfNeeded();
+  if (ring === 'e2e') {
+    await buildIfNeeded();
+    await provideNginx();
+  }
   if (!NEEDS_MARIADB.includes(ring) || process.env.BRIDLE_TEST_MYSQL_URL) return {};
   mariaDb ??= await phase('starting MariaDB', async () => ({ ...(await startMariaDb()), ok: true }));
   return { BRIDLE_TEST_MYSQL_URL: mariaDb.url };

@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { run } from './child.mjs';
-import { phase } from './terminal.mjs';
+import { installPackage } from './debian.mjs';
+import { endServer, freePort, pause, SERVER_ENVIRONMENT } from './local-server.mjs';
 
 const START_MS = 60_000;
-const STOP_MS = 15_000;
-const PATHS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin', '/usr/local/bin', '/usr/bin'];
-const ENVIRONMENT = { ...process.env, PATH: [process.env.PATH, ...PATHS].join(':') };
 const HOW_TO =
   'install the package mariadb-server, or set BRIDLE_TEST_MYSQL_URL to a server whose user may create schemas';
 
@@ -28,7 +25,7 @@ const HOW_TO =
  * @property {() => Promise<void>} stop ends it and removes its data
  */
 export async function startMariaDb({ flushAtCommit = 0 } = {}) {
-  if (!(await hasMariaDb())) await installMariaDb();
+  if (!(await hasMariaDb())) await installPackage({ name: 'mariadb-server', program: 'MariaDB', howTo: HOW_TO });
   const folder = mkdtempSync(`${tmpdir()}/bridle-mariadb-`);
   try {
     await createData(folder);
@@ -37,7 +34,7 @@ export async function startMariaDb({ flushAtCommit = 0 } = {}) {
     let server = await start();
     return {
       url: `mysql://bridle:bridle@127.0.0.1:${port}/`,
-      kill: () => end(server, 'SIGKILL'),
+      kill: () => endServer(server, 'SIGKILL'),
       restart: async () => {
         server = await start();
       },
@@ -45,7 +42,7 @@ export async function startMariaDb({ flushAtCommit = 0 } = {}) {
       resume: () => void server.kill('SIGCONT'),
       stop: async () => {
         server.kill('SIGCONT');
-        await end(server, 'SIGTERM');
+        await endServer(server, 'SIGTERM');
         rmSync(folder, { recursive: true, force: true });
       },
     };
@@ -57,32 +54,9 @@ export async function startMariaDb({ flushAtCommit = 0 } = {}) {
 
 async function hasMariaDb() {
   for (const command of ['mariadbd', 'mariadb-install-db', 'mariadb-admin']) {
-    if ((await run(command, ['--version'], { env: ENVIRONMENT })).code === 127) return false;
+    if ((await run(command, ['--version'], { env: SERVER_ENVIRONMENT })).code === 127) return false;
   }
   return true;
-}
-
-async function installMariaDb() {
-  const isRoot = process.getuid?.() === 0;
-  if (!isRoot || !existsSync('/usr/bin/apt-get')) throw new Error(`MariaDB was not found: ${HOW_TO}`);
-  forbidDaemons();
-  const { ok } = await phase('installing mariadb-server', async () => {
-    const env = { DEBIAN_FRONTEND: 'noninteractive' };
-    const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', 'mariadb-server'], { env });
-    let result = await install();
-    if (result.code !== 0) {
-      await run('apt-get', ['update'], { env });
-      result = await install();
-    }
-    return { ok: result.code === 0 };
-  });
-  if (!ok) throw new Error(`apt-get could not install MariaDB: ${HOW_TO}`);
-}
-
-/** Debian starts a fresh daemon by itself unless this file says no. */
-function forbidDaemons() {
-  const policy = '/usr/sbin/policy-rc.d';
-  if (!existsSync(policy)) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
 }
 
 async function createData(folder) {
@@ -100,7 +74,7 @@ async function createData(folder) {
       '--skip-test-db',
       `--user=${userInfo().username}`,
     ],
-    { env: ENVIRONMENT, timeoutMs: START_MS },
+    { env: SERVER_ENVIRONMENT, timeoutMs: START_MS },
   );
   if (code !== 0) throw new Error(`mariadb-install-db failed: ${output.trim().split('\n').at(-1)}`);
 }
@@ -126,12 +100,12 @@ async function launch(folder, port, flushAtCommit) {
       '--collation-server=utf8mb4_bin',
       '--default-time-zone=+00:00',
     ],
-    { env: ENVIRONMENT, stdio: 'ignore', detached: true },
+    { env: SERVER_ENVIRONMENT, stdio: 'ignore', detached: true },
   );
   const deadlineMs = Date.now() + START_MS;
   for (;;) {
     const ping = ['--no-defaults', '-S', `${folder}/socket`, 'ping'];
-    const { code } = await run('mariadb-admin', ping, { env: ENVIRONMENT, timeoutMs: 5000 });
+    const { code } = await run('mariadb-admin', ping, { env: SERVER_ENVIRONMENT, timeoutMs: 5000 });
     if (code === 0) return server;
     if (server.exitCode !== null || Date.now() > deadlineMs) {
       server.kill('SIGKILL');
@@ -141,24 +115,3 @@ async function launch(folder, port, flushAtCommit) {
     await pause(100);
   }
 }
-
-async function end(server, signal) {
-  const isOver = () => server.exitCode !== null || server.signalCode !== null;
-  if (!isOver()) server.kill(signal);
-  const deadlineMs = Date.now() + STOP_MS;
-  while (!isOver() && Date.now() < deadlineMs) await pause(20);
-  if (!isOver()) server.kill('SIGKILL');
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
