@@ -109,6 +109,11 @@ export class Database {
     return this.kind === 'mysql' ? ' FOR UPDATE' : '';
   }
 
+  /** Locks what is free and passes over what is not, where the database has row locks. */
+  get skipLocked(): string {
+    return this.kind === 'mysql' ? ' FOR UPDATE SKIP LOCKED' : '';
+  }
+
   /** The time by which leases are judged: the database's own on MySQL, so that replicas' clocks never matter. */
   async nowMs(manager: EntityManager): Promise<number> {
     if (this.kind === 'sqlite') return this.clock.nowMs();

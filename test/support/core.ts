@@ -147,7 +147,7 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
     config,
     logger,
   );
-  const reaper = new Reaper(database, takeover, hints, dispatcher, clock, config, logger);
+  const reaper = new Reaper(database, held, takeover, hints, dispatcher, clock, config, logger);
   const worker = new RunWorker(claims, executor, held, renewal, flags, reaper, dispatcher, config, logger);
 
   const sessionReader = new SessionReader(database);

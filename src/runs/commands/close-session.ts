@@ -4,7 +4,9 @@ import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { Logger } from '../../observability/logger.js';
 import { PicturesService } from '../../vision/pictures.service.js';
+import { FailureLog } from '../failure-log.js';
 import { UNENDED } from '../log/run-sql.js';
+import { Rounds } from '../rounds.js';
 import { CancelRunCommand } from './cancel-run.js';
 import { openSession } from './command-rows.js';
 
@@ -17,24 +19,26 @@ const SESSIONS_AT_ONCE = 20;
  */
 @Injectable()
 export class CloseSessionCommand implements OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private isErasing = false;
+  private readonly rounds: Rounds;
 
   constructor(
     private readonly database: Database,
     private readonly cancels: CancelRunCommand,
     private readonly pictures: PicturesService,
-    private readonly config: Config,
-    private readonly logger: Logger,
-  ) {}
+    config: Config,
+    logger: Logger,
+  ) {
+    const failures = new FailureLog(logger, 'closed sessions could not be erased yet');
+    this.rounds = new Rounds(() => this.eraseAll(), failures, { everyMs: config.runs.reaperMs });
+  }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.rounds.stop();
   }
 
   /** Begins to erase what was closed before. */
   start(): void {
-    this.timer = setInterval(() => void this.eraseClosed(), this.config.runs.reaperMs);
+    this.rounds.start();
   }
 
   /** @throws AppError `SESSION_NOT_FOUND`, `SESSION_CLOSED` */
@@ -52,19 +56,15 @@ export class CloseSessionCommand implements OnApplicationShutdown {
   }
 
   /** Erases what was closed and runs no more; never rejects. */
-  async eraseClosed(): Promise<void> {
-    if (this.isErasing) return;
-    this.isErasing = true;
-    try {
-      for (;;) {
-        const closed = await this.closedSessions();
-        for (const { id, tenant_id: tenantId } of closed) await this.erase(id, tenantId);
-        if (closed.length < SESSIONS_AT_ONCE) break;
-      }
-    } catch (error) {
-      this.logger.warn('closed sessions could not be erased yet', { error });
-    } finally {
-      this.isErasing = false;
+  eraseClosed(): Promise<void> {
+    return this.rounds.now();
+  }
+
+  private async eraseAll(): Promise<void> {
+    for (;;) {
+      const closed = await this.closedSessions();
+      for (const { id, tenant_id: tenantId } of closed) await this.erase(id, tenantId);
+      if (closed.length < SESSIONS_AT_ONCE) return;
     }
   }
 

@@ -71,6 +71,10 @@ export class HeldRuns {
     return held;
   }
 
+  has(runId: string): boolean {
+    return this.runs.has(runId);
+  }
+
   all(): readonly HeldRun[] {
     return [...this.runs.values()];
   }

@@ -1,63 +1,87 @@
 import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/app-error.js';
 import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { Logger } from '../../observability/logger.js';
+import { HeldRuns } from '../execution/held-runs.js';
+import { FailureLog } from '../failure-log.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
+import { Rounds } from '../rounds.js';
 import { Takeover } from './takeover.js';
 
-/** Finds runs that nobody works on any more: their lease has expired, a cancel was not obeyed, or they have lived too long. */
+/**
+ * Finds runs that nobody works on any more: their lease has expired, a cancel was not obeyed, or they have lived too
+ * long. What this process executes itself is alive, whatever its lease says.
+ */
 @Injectable()
 export class Reaper {
-  private timer: NodeJS.Timeout | undefined;
-  private isBusy = false;
+  private readonly rounds: Rounds;
+  private wasAway = false;
+  private patientUntil = 0;
 
   constructor(
     private readonly database: Database,
+    private readonly held: HeldRuns,
     private readonly takeover: Takeover,
     private readonly hints: RunHints,
     private readonly dispatcher: RunDispatcher,
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    const failures = new FailureLog(logger, 'the reaper could not finish its round');
+    this.rounds = new Rounds(() => this.search(), failures, { everyMs: config.runs.reaperMs });
+  }
 
   /** On SQLite nobody else can hold a lease: every leased run is taken over at once. */
   async start(): Promise<void> {
     if (this.database.kind === 'sqlite') await this.reapLeases(undefined);
-    this.timer = setInterval(() => void this.round(), this.config.runs.reaperMs);
+    this.rounds.start();
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.rounds.stop();
   }
 
   /** One search; never rejects. */
-  async round(): Promise<void> {
-    if (this.isBusy) return;
-    this.isBusy = true;
+  round(): Promise<void> {
+    return this.rounds.now();
+  }
+
+  private async search(): Promise<void> {
+    const now = await this.databaseTime();
+    if (now >= this.patientUntil) await this.reapLeases(now);
+    await this.endCancelled(now - this.config.runs.cancelGraceMs);
+    await this.expireOld(now - this.config.runs.ttlMs);
+  }
+
+  /** While the database was away nobody could renew: whoever lives may do so before leases are judged again. */
+  private async databaseTime(): Promise<number> {
     try {
       const now = await this.database.inTransaction((manager) => this.database.nowMs(manager));
-      await this.reapLeases(now);
-      await this.endCancelled(now - this.config.runs.cancelGraceMs);
-      await this.expireOld(now - this.config.runs.ttlMs);
+      if (this.wasAway) this.patientUntil = now + this.config.runs.heartbeatMs;
+      this.wasAway = false;
+      return now;
     } catch (error) {
-      this.logger.warn('reaper could not finish its round', { error });
-    } finally {
-      this.isBusy = false;
+      this.wasAway = true;
+      throw error;
     }
   }
 
+  /** A row that is locked is being written: whoever does so lives, and is not waited for. */
   private async reapLeases(expiredAt: number | undefined): Promise<void> {
+    const ended = expiredAt === undefined ? 'IS NOT NULL' : '< ?';
     const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM runs WHERE status IN ('running', 'cancelling') AND lease_until ${expiredAt === undefined ? 'IS NOT NULL' : '< ?'}`,
+      `SELECT id FROM runs WHERE status IN ('running', 'cancelling') AND lease_until ${ended}${this.database.skipLocked}`,
       expiredAt === undefined ? [] : [expiredAt],
     );
-    for (const { id } of rows) await this.alone(id, () => this.reap(id, expiredAt));
-    if (rows.length > 0) this.dispatcher.announce();
+    const lost = rows.filter(({ id }) => !this.held.has(id));
+    for (const { id } of lost) await this.alone(id, () => this.reap(id, expiredAt));
+    if (lost.length > 0) this.dispatcher.announce();
   }
 
   /** A cancelled run whose executor does not stop by itself is ended without it. */
@@ -83,6 +107,7 @@ export class Reaper {
     try {
       await work();
     } catch (error) {
+      if (error instanceof AppError && error.reason === 'STORE_UNAVAILABLE') throw error;
       this.logger.error('reaper could not close a run', { runId, error });
     }
   }

@@ -4,7 +4,9 @@ import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { Logger } from '../../observability/logger.js';
+import { FailureLog } from '../failure-log.js';
 import { updateRun } from '../log/run-rows.js';
+import { Rounds } from '../rounds.js';
 import type { EventsKept } from '../run.js';
 
 const ROUND_MS = 10 * 60_000;
@@ -26,16 +28,17 @@ interface Rule {
  */
 @Injectable()
 export class Retention {
-  private timer: NodeJS.Timeout | undefined;
-  private isBusy = false;
+  private readonly rounds: Rounds;
   private readonly rules: readonly Rule[];
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly logger: Logger,
+    logger: Logger,
     config: Config,
   ) {
+    const failures = new FailureLog(logger, 'old logs could not be made smaller');
+    this.rounds = new Rounds(() => this.applyAll(), failures, { everyMs: ROUND_MS });
     const { deltaDays, retentionDays } = config.events;
     this.rules = [
       { from: 'all', to: 'whole_messages', afterDays: deltaDays, rows: () => "type = 'reason_delta'" },
@@ -49,24 +52,20 @@ export class Retention {
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.round(), ROUND_MS);
+    this.rounds.start();
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.rounds.stop();
   }
 
   /** One round over every rule, until nothing is left to do; never rejects. */
-  async round(): Promise<void> {
-    if (this.isBusy) return;
-    this.isBusy = true;
-    try {
-      for (const rule of this.rules) await this.apply(rule);
-    } catch (error) {
-      this.logger.warn('old logs could not be made smaller', { error });
-    } finally {
-      this.isBusy = false;
-    }
+  round(): Promise<void> {
+    return this.rounds.now();
+  }
+
+  private async applyAll(): Promise<void> {
+    for (const rule of this.rules) await this.apply(rule);
   }
 
   private async apply(rule: Rule): Promise<void> {

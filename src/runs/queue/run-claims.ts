@@ -59,9 +59,8 @@ export class RunClaims {
 
   private async oldestReady(manager: EntityManager): Promise<Run | undefined> {
     const now = await this.database.nowMs(manager);
-    const skip = this.database.kind === 'mysql' ? ' FOR UPDATE SKIP LOCKED' : '';
     const rows = await manager.query<{ id: string }[]>(
-      `SELECT id FROM runs WHERE queue_state = 'ready' AND available_at <= ? ORDER BY priority, available_at, id LIMIT 1${skip}`,
+      `SELECT id FROM runs WHERE queue_state = 'ready' AND available_at <= ? ORDER BY priority, available_at, id LIMIT 1${this.database.skipLocked}`,
       [now],
     );
     return rows[0] === undefined ? undefined : lockRun(this.database, manager, rows[0].id);

@@ -6,6 +6,7 @@ import { Logger } from '../../observability/logger.js';
 import { FlagPoll } from '../execution/flag-poll.js';
 import { HeldRuns } from '../execution/held-runs.js';
 import { RunExecutor } from '../execution/run-executor.js';
+import { FailureLog } from '../failure-log.js';
 import { LeaseRenewal } from '../ports/lease-renewal.port.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import type { Lease } from '../run.js';
@@ -23,6 +24,7 @@ export class RunWorker {
   private isClaiming = false;
   private mayHaveMore = false;
   private isStopping = false;
+  private readonly claimFailures: FailureLog;
 
   constructor(
     private readonly claims: RunClaims,
@@ -33,8 +35,10 @@ export class RunWorker {
     private readonly reaper: Reaper,
     private readonly dispatcher: RunDispatcher,
     private readonly config: Config,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.claimFailures = new FailureLog(logger, 'runs could not be claimed');
+  }
 
   /** Takes over what a dead process left, then claims. */
   async start(): Promise<void> {
@@ -99,12 +103,13 @@ export class RunWorker {
         // before the claim looks, so that a run announced while it does is not missed
         this.mayHaveMore = false;
         const lease = await this.claims.claimNext();
+        this.claimFailures.worked();
         if (lease === undefined) continue;
         this.mayHaveMore = true;
         this.execute(lease);
       }
     } catch (error) {
-      this.logger.warn('worker could not claim a run', { error });
+      this.claimFailures.failed(error);
     } finally {
       this.isClaiming = false;
     }

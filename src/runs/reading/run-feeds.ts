@@ -4,8 +4,11 @@ import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { Logger } from '../../observability/logger.js';
+import { chunksOf } from '../chunks.js';
+import { FailureLog } from '../failure-log.js';
 import { EventLog } from '../ports/event-log.port.js';
 import { RunHints, type RunHint } from '../ports/run-hints.port.js';
+import { Rounds } from '../rounds.js';
 
 type Listener = (hint: RunHint) => void;
 
@@ -20,24 +23,24 @@ export class RunFeeds implements OnApplicationShutdown {
   private readonly listeners = new Map<string, Set<Listener>>();
   private readonly reads = new Map<string, Promise<readonly LoggedEvent[]>>();
   private readonly subscription: Subscription;
-  private readonly timer: NodeJS.Timeout;
-  private isPolling = false;
+  private readonly rounds: Rounds;
 
   constructor(
     hints: RunHints,
     private readonly log: EventLog,
     private readonly database: Database,
-    private readonly logger: Logger,
+    logger: Logger,
     config: Config,
   ) {
     this.subscription = hints.hints$.subscribe((hint) => this.spread(hint));
-    this.timer = setInterval(() => void this.poll(), config.events.pollMs);
-    this.timer.unref();
+    const failures = new FailureLog(logger, 'observers could not look at the log');
+    this.rounds = new Rounds(() => this.poll(), failures, { everyMs: config.events.pollMs });
+    this.rounds.start();
   }
 
   onApplicationShutdown(): void {
     this.subscription.unsubscribe();
-    clearInterval(this.timer);
+    this.rounds.stop();
   }
 
   /** Calls the listener for each hint of the run, until the returned function is called. */
@@ -71,17 +74,7 @@ export class RunFeeds implements OnApplicationShutdown {
   }
 
   private async poll(): Promise<void> {
-    if (this.isPolling || this.listeners.size === 0) return;
-    this.isPolling = true;
-    try {
-      const runIds = [...this.listeners.keys()];
-      for (let start = 0; start < runIds.length; start += AT_ONCE)
-        await this.look(runIds.slice(start, start + AT_ONCE));
-    } catch (error) {
-      this.logger.warn('observers could not look at the log', { error });
-    } finally {
-      this.isPolling = false;
-    }
+    for (const runIds of chunksOf([...this.listeners.keys()], AT_ONCE)) await this.look(runIds);
   }
 
   private async look(runIds: readonly string[]): Promise<void> {
