@@ -28,6 +28,7 @@ USER node
 VOLUME /data
 EXPOSE 8000 50051
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8000/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.BRIDLE_SERVER_HTTP_PORT ?? 8000}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
 # Node itself is process 1, so SIGTERM reaches the server.
 CMD ["node", "dist/main.js"]
