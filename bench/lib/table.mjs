@@ -6,7 +6,7 @@
  * @property {string} unit of both figures
  * @property {number} figure the product's
  * @property {string} peer what it is compared with; empty when it is compared with nothing
- * @property {number | undefined} peerFigure
+ * @property {number} [peerFigure]
  * @property {number} [ratio] the product's figure by the peer's: the median of the rounds
  * @property {number} [difference] the product's figure less the peer's, where that is what counts
  * @property {{ of: 'figure' | 'ratio' | 'difference', atLeast?: number, atMost?: number }} [aim] none for a row that
