@@ -1,4 +1,4 @@
-import { TableColumn, type QueryRunner } from 'typeorm';
+import { Table, TableColumn, type QueryRunner } from 'typeorm';
 
 /** The two families of databases that one migration set serves. */
 export type DatabaseKind = 'sqlite' | 'mysql';
@@ -64,23 +64,37 @@ export const oneOf = (column: string, values: readonly string[]): string =>
   `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
 
 /**
- * Adds a CHECK constraint. On SQLite constraints can only be written with the table, so there it is part of the
- * CREATE TABLE (`checksOf`); TypeORM drops `Table.checks` on MySQL without a word, so there it is raw SQL.
+ * Makes a table with its CHECKs, or what is missing of it: a migration that was killed half-way on MySQL, where each
+ * statement is kept at once, goes on where it ended. On SQLite CHECKs are part of the CREATE TABLE; TypeORM drops
+ * `Table.checks` on MySQL without a word, so there they are added one by one.
+ * @param checks expressions by name
  */
-export async function addChecks(
+export async function createTable(
   runner: QueryRunner,
-  table: string,
-  checks: Readonly<Record<string, string>>,
+  table: Table,
+  checks: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  if (kindOf(runner) !== 'mysql') return;
+  if (kindOf(runner) === 'sqlite') {
+    const withTable = Object.entries(checks).map(([name, expression]) => ({ name, expression }));
+    await runner.createTable(new Table({ ...table, checks: withTable }), true);
+    return;
+  }
+  await runner.createTable(new Table({ ...table, engine: 'InnoDB' }), true);
+  const present = await checksIn(runner, table.name);
   for (const [name, expression] of Object.entries(checks)) {
-    await runner.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (${expression})`);
+    if (present.has(name)) continue;
+    await runner.query(`ALTER TABLE ${table.name} ADD CONSTRAINT ${name} CHECK (${expression})`);
   }
 }
 
-/** The same checks as `Table.checks`; used on SQLite. */
-export const checksOf = (checks: Readonly<Record<string, string>>): { name: string; expression: string }[] =>
-  Object.entries(checks).map(([name, expression]) => ({ name, expression }));
+async function checksIn(runner: QueryRunner, table: string): Promise<ReadonlySet<string>> {
+  const rows = (await runner.query(
+    `SELECT constraint_name AS name FROM information_schema.table_constraints
+     WHERE constraint_schema = DATABASE() AND table_name = ? AND constraint_type = 'CHECK'`,
+    [table],
+  )) as { name: string }[];
+  return new Set(rows.map(({ name }) => name));
+}
 
 export function kindOf(runner: QueryRunner): DatabaseKind {
   return runner.connection.options.type === 'better-sqlite3' ? 'sqlite' : 'mysql';

@@ -5,7 +5,7 @@ import { isRepeatable, withStoreFault } from './database-errors.js';
 import { mysqlSource, sqlitePath, sqliteReader, sqliteWriter, type DatabaseLocation } from './data-sources.js';
 import { concurrent, gated, type InTransaction, type Lane } from './in-transaction.js';
 import { takeLockFile } from './lock-file.js';
-import { migrateMysql, migrateSchema } from './migrate.js';
+import { migrateMysql, migrateSchema, schemaState, type SchemaState } from './migrate.js';
 import { DEFAULT_TIMEOUT_MS } from './mysql-session.js';
 import { MYSQL_NOW_MS } from './now.js';
 
@@ -71,7 +71,15 @@ export class Database {
     return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, nothing, migrate);
   }
 
-  /** Brings the schema up to date. */
+  /** What the schema has of our migrations. */
+  schemaState(): Promise<SchemaState> {
+    return schemaState(this.writer);
+  }
+
+  /**
+   * Brings the schema up to date.
+   * @throws NewerSchemaError when it is newer than this program
+   */
   async migrate(): Promise<void> {
     await this.bringUpToDate();
   }

@@ -2,13 +2,57 @@ import { createHash } from 'node:crypto';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { kindOf } from './columns.js';
 import { mysqlSource } from './data-sources.js';
+import { MIGRATIONS } from './migrations/migrations.js';
 
 /** How long a process waits for another one that migrates the same schema, seconds. */
 const LOCK_WAIT_S = 120;
 
+/** What the schema has of our migrations. */
+export interface SchemaState {
+  /** Migrations of ours that it has not seen yet. */
+  readonly pending: readonly string[];
+  /** Migrations that it has seen and we do not know. */
+  readonly unknown: readonly string[];
+}
+
+/** The schema belongs to a newer version of the product. */
+export class NewerSchemaError extends Error {
+  constructor(unknown: readonly string[]) {
+    super(schemaIsNewer(unknown));
+    this.name = 'NewerSchemaError';
+  }
+}
+
+/** Says of a schema that it is newer, and what to do. */
+export const schemaIsNewer = (unknown: readonly string[]): string =>
+  `a newer version made the schema (${unknown.join(', ')}); run that version, or restore a backup from before its first start`;
+
+/** Compares the schema with our migrations, and changes nothing. */
+export async function schemaState(source: DataSource): Promise<SchemaState> {
+  const runner = source.createQueryRunner();
+  try {
+    return await stateBy(runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+async function stateBy(runner: QueryRunner): Promise<SchemaState> {
+  const known = MIGRATIONS.map(({ name }) => name);
+  const rows = (await runner.hasTable('migrations'))
+    ? ((await runner.query('SELECT name FROM migrations')) as { name: string }[])
+    : [];
+  const executed = rows.map(({ name }) => name);
+  return {
+    pending: known.filter((name) => !executed.includes(name)),
+    unknown: executed.filter((name) => !known.includes(name)),
+  };
+}
+
 /**
  * Brings the schema up to date. Several processes may start at once on MySQL: the first migrates, the others wait
  * for it and then find nothing to do. SQLite needs no lock: one process has the file.
+ * @throws NewerSchemaError when it is newer than this program
  * @throws Error when another process holds the schema for longer than two minutes
  */
 export async function migrateSchema(source: DataSource): Promise<void> {
@@ -39,11 +83,14 @@ async function migrateAlone(source: DataSource, runner: QueryRunner): Promise<vo
   try {
     await executeMigrations(source, runner);
   } finally {
-    await runner.query(`SELECT RELEASE_LOCK('${name}')`);
+    // with the connection the lock is gone too
+    await runner.query(`SELECT RELEASE_LOCK('${name}')`).catch(() => undefined);
   }
 }
 
 async function executeMigrations(source: DataSource, runner: QueryRunner): Promise<void> {
+  const { unknown } = await stateBy(runner);
+  if (unknown.length > 0) throw new NewerSchemaError(unknown);
   const executor = new MigrationExecutor(source, runner);
   executor.transaction = 'each';
   await executor.executePendingMigrations();

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { isCheckViolation, isDuplicateKey } from '../../src/database/database-errors.js';
 import { mysqlSource, sqlitePath, sqliteWriter } from '../../src/database/data-sources.js';
+import { CHECKS, TABLES } from '../../src/database/migrations/migrations.js';
 import { databasesUnderTest, type TestDatabase } from '../support/databases.js';
 
 /** InnoDB's limit of a key; MariaDB hides an over-long unique key behind a hash, MySQL refuses it. */
@@ -101,20 +102,56 @@ describe.each(databasesUnderTest())('the schema on $name', ({ name, create }) =>
     expect(isDuplicateKey(again)).toBe(true);
   });
 
-  it.each([
-    ['sessions', { status: 'gone' }],
-    ['runs', { kind: 'letter' }],
-    ['runs', { status: 'sleeping' }],
-    ['runs', { queue_state: 'lost' }],
-    ['runs', { on_disconnect: 'ask' }],
-    ['runs', { events_kept: 'some' }],
-    ['run_events', { status: 'sleeping' }],
-    ['run_events', { is_history: 2 }],
-    ['run_inputs', { kind: 'letter' }],
-    ['resources', { kind: 'fax' }],
-  ])('refuses a row of %s with %j', async (table, changes) => {
-    const refusal = await insert(source, table, changes).catch((error: unknown) => error);
-    expect(isCheckViolation(refusal)).toBe(true);
+  /** `table.column` of every CHECK that lists values, as the database itself tells them. */
+  const enumerations = async (): Promise<readonly string[]> => {
+    const rows = await source.query<{ name: string; sql: string }[]>(
+      name === 'sqlite'
+        ? "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+        : `SELECT t.table_name AS name, c.check_clause AS \`sql\` FROM information_schema.check_constraints c
+           JOIN information_schema.table_constraints t
+             ON t.constraint_schema = c.constraint_schema AND t.constraint_name = c.constraint_name
+           WHERE c.constraint_schema = DATABASE()`,
+    );
+    const found = rows.flatMap(({ name: table, sql }) =>
+      [...sql.matchAll(/(\w+)`? in \(/gi)].map(([, column]) => `${table}.${column}`),
+    );
+    return [...new Set(found)].toSorted();
+  };
+
+  it('refuses a value that no enumeration has, in every column that is one', async () => {
+    const columns = await enumerations();
+    expect(columns).toEqual([
+      'resources.kind',
+      'run_events.is_history',
+      'run_events.status',
+      'run_inputs.kind',
+      'runs.events_kept',
+      'runs.kind',
+      'runs.on_disconnect',
+      'runs.queue_state',
+      'runs.status',
+      'sessions.status',
+    ]);
+    for (const each of columns) {
+      const [table, column] = each.split('.') as [string, string];
+      const value = column === 'is_history' ? 2 : 'none of it';
+      const refusal = await insert(source, table, { [column]: value }).catch((error: unknown) => error);
+      expect([each, isCheckViolation(refusal)]).toEqual([each, true]);
+    }
+  });
+
+  it('holds the tables and the CHECKs that the start-up check looks for', async () => {
+    const [tables, checks] =
+      name === 'sqlite'
+        ? ["SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", undefined]
+        : [
+            'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+            'SELECT constraint_name AS name FROM information_schema.check_constraints WHERE constraint_schema = DATABASE()',
+          ];
+    const namesOf = async (sql: string): Promise<readonly string[]> =>
+      (await source.query<{ name: string }[]>(sql)).map((row) => row.name);
+    expect((await namesOf(tables)).toSorted()).toEqual([...TABLES, 'migrations'].toSorted());
+    if (checks !== undefined) expect(await namesOf(checks)).toEqual(expect.arrayContaining([...CHECKS]));
   });
 
   it.each([

@@ -1,11 +1,12 @@
 import { Table, TableIndex, TableUnique, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { addChecks, checksOf, Columns, kindOf, oneOf } from '../columns.js';
+import { Columns, createTable, kindOf, oneOf } from '../columns.js';
 
 const STATUSES = ['queued', 'running', 'waiting_input', 'cancelling', 'completed', 'failed', 'cancelled', 'expired'];
 const ACTIVE = oneOf('status', ['running', 'waiting_input', 'cancelling']);
 const OVER = oneOf('status', ['completed', 'failed', 'cancelled', 'expired']);
 
-const CHECKS: Record<string, Record<string, string>> = {
+/** By table and name. */
+export const FIRST_CHECKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sessions: { ck_sessions_status: oneOf('status', ['open', 'closed', 'erased']) },
   runs: {
     ck_runs_kind: oneOf('kind', ['message', 'import']),
@@ -23,6 +24,17 @@ const CHECKS: Record<string, Record<string, string>> = {
   run_inputs: { ck_run_inputs_kind: oneOf('kind', ['message', 'steer', 'answer', 'decision', 'cancel']) },
   resources: { ck_resources_kind: oneOf('kind', ['upload', 'base64', 'url', 'artifact']) },
 };
+
+export const FIRST_TABLES = [
+  'sessions',
+  'app_states',
+  'user_states',
+  'runs',
+  'run_events',
+  'run_inputs',
+  'requests',
+  'resources',
+];
 
 /** Sessions with scoped state, runs with their log and inputs, idempotency, pictures. */
 export class CreateSessionsAndRuns1796000000000 implements MigrationInterface {
@@ -149,28 +161,11 @@ export class CreateSessionsAndRuns1796000000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of [
-      'resources',
-      'requests',
-      'run_inputs',
-      'run_events',
-      'runs',
-      'user_states',
-      'app_states',
-      'sessions',
-    ]) {
-      await runner.dropTable(table);
-    }
+    for (const table of FIRST_TABLES) await runner.dropTable(table);
   }
 
-  private async create(runner: QueryRunner, table: Table): Promise<void> {
-    const checks = CHECKS[table.name] ?? {};
-    if (kindOf(runner) === 'sqlite') {
-      await runner.createTable(new Table({ ...table, checks: checksOf(checks) }));
-      return;
-    }
-    await runner.createTable(new Table({ ...table, engine: 'InnoDB' }));
-    await addChecks(runner, table.name, checks);
+  private create(runner: QueryRunner, table: Table): Promise<void> {
+    return createTable(runner, table, FIRST_CHECKS[table.name]);
   }
 }
 
