@@ -39,9 +39,12 @@ export function isCheckViolation(error: unknown): boolean {
 export function isRefused(error: unknown): boolean {
   const { errno, code, fatal } = driverErrorOf(error);
   if (code === undefined) return errno === undefined && !(error instanceof AppError);
-  if (code === 'POOL_BUSY' || code.startsWith('SQLITE_')) return true;
+  if (code.startsWith('SQLITE_') || code === 'POOL_BUSY' || code === TOO_LONG) return true;
   return errno !== undefined && errno > 0 && fatal !== true && faultOf(error) !== 'unreachable';
 }
+
+/** The code of a `StatementTooLongError`. */
+const TOO_LONG = 'STATEMENT_TOO_LONG';
 
 type Fault = 'unreachable' | 'busy' | 'readOnly' | 'full' | 'broken';
 
@@ -89,11 +92,14 @@ function faultOf(error: unknown): Fault | undefined {
 }
 
 /**
- * The error as callers get it: what is no fault of theirs or ours is `STORE_UNAVAILABLE` and says nothing of the
- * driver's words; anything else stays as it is.
+ * The error as callers get it: what is no fault of theirs or ours is `STORE_UNAVAILABLE`, a text that the server does
+ * not take `BODY_TOO_LARGE`, without the driver's words; anything else stays as it is.
  */
 export function withStoreFault(error: unknown): unknown {
   if (error instanceof AppError) return error;
+  if (driverErrorOf(error).code === TOO_LONG) {
+    return new AppError('BODY_TOO_LARGE', 'the text is larger than the database takes', { cause: error });
+  }
   const fault = faultOf(error);
   if (fault === undefined) return error;
   const [message, retryAfterMs] = WORDS[fault];

@@ -13,6 +13,8 @@ export interface PoolLimits {
 const TRUSTED_MS = 5000;
 /** How long that answer may take. */
 const PING_MS = 1000;
+/** What stands before a statement in its packet, and some more. */
+const PACKET_HEAD_BYTES = 64;
 /** For a connection, where statements have no limit. */
 const PATIENCE_MS = 10_000;
 
@@ -28,6 +30,16 @@ export class PoolBusyError extends Error {
   }
 }
 
+/** The server would cut the connection off, after it had taken the most of the statement. */
+export class StatementTooLongError extends Error {
+  readonly code = 'STATEMENT_TOO_LONG';
+
+  constructor(bytes: number, maxBytes: number) {
+    super(`a statement has ${bytes} bytes, the server takes ${maxBytes}; raise max_allowed_packet`);
+    this.name = 'StatementTooLongError';
+  }
+}
+
 /**
  * A pool as TypeORM's driver wants one. Every connection that it gives says what we depend on, is alive, and answers in
  * bounded time: the driver itself waits for ever for a free connection and for a server that does not answer.
@@ -38,6 +50,8 @@ export class MysqlPool {
   private readonly restingSince = new WeakMap<PoolConnection, number>();
   /** Connections that rest since before this moment are lost: their neighbour was found dead. */
   private lostBefore = -Infinity;
+  /** The longest statement that the server takes. */
+  private maxBytes = Infinity;
 
   constructor(
     url: string,
@@ -90,7 +104,7 @@ export class MysqlPool {
     const since = this.restingSince.get(connection);
     if (since === undefined) {
       try {
-        await setSession(connection, this.limits.timeoutMs);
+        this.maxBytes = await setSession(connection, this.limits.timeoutMs);
         return true;
       } catch (error) {
         drop(connection);
@@ -102,6 +116,15 @@ export class MysqlPool {
     this.lostBefore = Math.max(since, this.lostBefore);
     drop(connection);
     return false;
+  }
+
+  /** @throws StatementTooLongError */
+  checkLength(connection: PoolConnection, sql: string, values: readonly unknown[] = []): void {
+    // every character may become six bytes: most statements need no closer look
+    const characters = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 32), 0);
+    if ((sql.length + characters) * 6 < this.maxBytes) return;
+    const bytes = Buffer.byteLength(connection.format(sql, [...values])) + PACKET_HEAD_BYTES;
+    if (bytes > this.maxBytes) throw new StatementTooLongError(bytes, this.maxBytes);
   }
 
   /** Takes a connection back. */
@@ -123,7 +146,8 @@ export class BoundedConnection {
     return this;
   }
 
-  query(sql: string, values?: unknown[]): Promise<[rows: unknown, fields: unknown]> {
+  async query(sql: string, values?: unknown[]): Promise<[rows: unknown, fields: unknown]> {
+    this.pool.checkLength(this.connection, sql, values);
     return execute(this.connection, sql, values, this.timeoutMs);
   }
 

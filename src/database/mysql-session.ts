@@ -103,10 +103,15 @@ export function drop(connection: Connection): void {
   (connection as unknown as { stream: Duplex }).stream.destroy();
 }
 
-/** Says on a new connection what we depend on. */
-export async function setSession(connection: Connection, timeoutMs: number): Promise<void> {
+/**
+ * Says on a new connection what we depend on.
+ * @returns the longest statement that the server takes, bytes
+ */
+export async function setSession(connection: Connection, timeoutMs: number): Promise<number> {
   const statements = sessionStatements(timeoutMs);
   await Promise.all(statements.map((sql) => execute(connection, sql, undefined, timeoutMs)));
+  const [rows] = await execute(connection, 'SELECT @@max_allowed_packet AS bytes', undefined, timeoutMs);
+  return Number((rows as { bytes: unknown }[])[0]?.bytes);
 }
 
 /**
