@@ -7,11 +7,12 @@ import { HarnessService } from '../harness/harness.service.js';
 import { Logger } from '../observability/logger.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PRODUCT_VERSION } from '../config/product-version.js';
+import type { Check } from './check.js';
 import { say, sayChecks, sayReady, sayWarning } from './console.js';
 import { firstLookCurl } from './first-look.js';
 import { listen, type RunningServer } from './http-server.js';
 import { ServerState } from './server-state.js';
-import { checkDatabase, checkMachine, type Check } from './start-up-checks.js';
+import { checkDatabase, checkMachine } from './start-up-checks.js';
 
 /** How long the doors and the database may take to close once the runs were handed back, milliseconds. */
 const STOP_MARGIN_MS = 8000;
@@ -55,7 +56,7 @@ async function examineDatabase(config: Config): Promise<readonly Check[]> {
     return [{ name: 'database', isGood: false, text: error instanceof Error ? error.message : String(error) }];
   }
   try {
-    return await checkDatabase(database);
+    return await checkDatabase(database, config, new SystemClock());
   } finally {
     await database.close();
   }
@@ -66,7 +67,7 @@ async function openChecked(config: Config): Promise<Database> {
   sayChecks(mustBeGood(checkMachine(config)));
   const database = await connect(config);
   try {
-    sayChecks(mustBeGood(await checkDatabase(database)));
+    sayChecks(mustBeGood(await checkDatabase(database, config, new SystemClock())));
     await database.migrate();
   } catch (error) {
     await database.close();

@@ -1,4 +1,4 @@
-import type { Check } from './start-up-checks.js';
+import type { Check } from './check.js';
 
 const isTerminal = process.stdout.isTTY;
 const paint = (code: number, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -8,10 +8,11 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** One line a check: green, or red with the fix. */
+/** One line a check: green, yellow for a risk, or red with the fix. */
 export function sayChecks(checks: readonly Check[]): void {
-  for (const { name, isGood, text } of checks) {
-    say(`${isGood ? paint(32, '✓') : paint(31, '✗')} ${name.padEnd(16)} ${isGood ? text : paint(31, text)}`);
+  for (const { name, isGood, isRisky, text } of checks) {
+    const mark = isRisky ? paint(33, '!') : isGood ? paint(32, '✓') : paint(31, '✗');
+    say(`${mark} ${name.padEnd(16)} ${isGood ? text : paint(31, text)}`);
   }
 }
 

@@ -1,16 +1,12 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Clock } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { sqlitePath } from '../database/data-sources.js';
 import type { Database } from '../database/database.js';
-
-/** One line of the start: green with what is there, red with what to do. */
-export interface Check {
-  readonly name: string;
-  readonly isGood: boolean;
-  /** What was found, or the fix. */
-  readonly text: string;
-}
+import { schemaIsNewer, type SchemaState } from '../database/migrate.js';
+import { bad, good, isBefore, type Check } from './check.js';
+import { judgeMysql, largestBodyOf, mysqlFacts } from './mysql-checks.js';
 
 const require = createRequire(import.meta.url);
 const MINIMUM_NODE = [20, 19] as const;
@@ -28,50 +24,23 @@ export function checkMachine(config: Config): Check[] {
 }
 
 /** What only an open database can tell. */
-export async function checkDatabase(database: Database): Promise<Check[]> {
-  if (database.kind === 'sqlite') {
-    const rows = await database.query<{ version: string }>('SELECT sqlite_version() AS version');
-    return [
-      good(
-        'database',
-        `SQLite ${rows[0]?.version ?? ''}${database.isDurable ? '' : ', in memory: runs do not survive a restart'}`,
-      ),
-    ];
-  }
-  const rows = await database.query<{ version: string; charset: string; zone: string }>(
-    'SELECT VERSION() AS version, @@character_set_connection AS charset, @@session.time_zone AS zone',
-  );
-  const facts = rows[0];
-  if (facts === undefined) return [bad('database', 'the database says nothing of itself')];
-  const isolation = await isolationOf(database);
-  return [
-    checkVersion(facts.version),
-    facts.charset === 'utf8mb4'
-      ? good('charset', 'the connection speaks utf8mb4')
-      : bad('charset', `the connection speaks ${facts.charset}; it must be utf8mb4`),
-    isolation === 'READ-COMMITTED'
-      ? good('isolation', 'READ COMMITTED')
-      : bad('isolation', `${isolation}; allow SET SESSION TRANSACTION ISOLATION LEVEL`),
-    facts.zone === '+00:00' ? good('time zone', 'UTC') : bad('time zone', `${facts.zone}; allow SET SESSION time_zone`),
-  ];
+export async function checkDatabase(database: Database, config: Config, clock: Clock): Promise<Check[]> {
+  const state = await database.schemaState();
+  const demands = { largestBody: largestBodyOf(config), hasPendingMigrations: state.pending.length > 0 };
+  const checks =
+    database.kind === 'sqlite' ? [await checkSqlite(database)] : judgeMysql(await mysqlFacts(database, clock), demands);
+  return [...checks, checkSchema(state)];
 }
 
-/** The variable's name differs between MySQL and MariaDB; both may know the other one too. */
-async function isolationOf(database: Database): Promise<string> {
-  const rows = await database.query<{ Value: string }>(
-    "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
-  );
-  return rows[0]?.Value ?? 'unknown';
+async function checkSqlite(database: Database): Promise<Check> {
+  const rows = await database.query<{ version: string }>('SELECT sqlite_version() AS version');
+  const version = `SQLite ${rows[0]?.version ?? ''}`;
+  return good('database', database.isDurable ? version : `${version}, in memory: runs do not survive a restart`);
 }
 
-/** Checks a server's version: CHECK constraints are enforced only from these on. */
-export function checkVersion(version: string): Check {
-  const isMaria = /mariadb/i.test(version);
-  const minimum = isMaria ? [10, 6, 0] : [8, 0, 16];
-  const numbers = /(\d+)\.(\d+)\.(\d+)/.exec(version)?.slice(1).map(Number) ?? [];
-  const isOld = isBefore(numbers, minimum);
-  const wanted = `${isMaria ? 'MariaDB' : 'MySQL'} ${minimum.join('.')} or newer is needed`;
-  return isOld ? bad('database', `${version}; ${wanted}`) : good('database', version);
+function checkSchema({ pending, unknown }: SchemaState): Check {
+  if (unknown.length > 0) return bad('schema', schemaIsNewer(unknown));
+  return good('schema', pending.length === 0 ? 'up to date' : `migrations to do: ${pending.length}`);
 }
 
 function checkNode(version: string): Check {
@@ -99,14 +68,3 @@ function checkPackage(name: string, why: string): Check {
     return bad(name, `the package is not installed, but ${why}; run npm install ${name}`);
   }
 }
-
-function isBefore(version: readonly number[], minimum: readonly number[]): boolean {
-  for (const [index, wanted] of minimum.entries()) {
-    const found = version[index] ?? 0;
-    if (found !== wanted) return found < wanted;
-  }
-  return false;
-}
-
-const good = (name: string, text: string): Check => ({ name, isGood: true, text });
-const bad = (name: string, text: string): Check => ({ name, isGood: false, text });
