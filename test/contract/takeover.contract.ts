@@ -273,6 +273,27 @@ export function takeoverContract(store: StoreUnderTest): void {
       expect(await runRow(core.database, runId)).toMatchObject({ status: 'completed', attempt: 1 });
     });
 
+    it('hands a run back whose agent does not obey, and refuses what that one still says', async () => {
+      let goOn = (): void => undefined;
+      let isOver = false;
+      const stubborn = new FakeRuntime(async function* (run) {
+        const events = new EngineEvents(run.run);
+        yield events.make('run_start', {});
+        await new Promise<void>((resolve) => (goOn = resolve));
+        await run.inputs.mayEnd(events.end('late')).catch(() => undefined);
+        isOver = true;
+      });
+      const stopping = await suite.another({ runtime: stubborn });
+      await stopping.worker.start();
+      const runId = await submitted(stopping, sessionId, { attached: true });
+      await until('the start', async () => (await logOf(core, runId)).length === 3);
+      await stopping.worker.stop(0);
+      expect(await runRow(core.database, runId)).toMatchObject({ status: 'queued', attempt: 1, leaseOwner: null });
+      goOn();
+      await until('the late agent', () => isOver);
+      expect(typesIn(await logOf(core, runId)).at(-1)).toBe('recovered');
+    });
+
     it('finishes its claims before it stops', async () => {
       const stopping = await suite.another({ runtime: new FakeRuntime(hangs('half')) });
       const runs = [];

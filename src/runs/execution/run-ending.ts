@@ -4,6 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import { isTerminal } from '../../events/harness-event.js';
+import { isTerminalStatus } from '../../events/run-state.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { Metrics } from '../../observability/metrics.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
@@ -92,7 +93,8 @@ export class RunEnding {
     await this.log.settled(lease.runId);
     const events = await this.database.inTransaction(async (manager) => {
       const run = await lockRunAndSession(this.database, manager, lease.runId);
-      if (run === undefined || run.epoch !== lease.epoch) throw this.fenced(lease);
+      // an agent that was left behind may come late: its run has ended
+      if (run?.epoch !== lease.epoch || isTerminalStatus(run.status)) throw this.fenced(lease);
       return write(manager, run);
     });
     const last = events?.at(-1);

@@ -24,6 +24,9 @@ import { RunWriter } from './run-writer.js';
 /** A longer timer would go off at once: its milliseconds must fit into 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** How long an agent may take to stop when the process ends, milliseconds. */
+const DRAIN_GRACE_MS = 1000;
+
 /** Executes one leased run: pictures, engine, end. Whatever happens, the run is ended, handed back or left to its new holder. */
 @Injectable()
 export class RunExecutor {
@@ -60,13 +63,33 @@ export class RunExecutor {
       const context = await this.contexts.load(lease.runId);
       const leftMs = Math.max(0, this.config.runs.maxExecMs - context.run.execMs);
       limit = setTimeout(() => held.stop('time_limit'), Math.min(leftMs, LONGEST_TIMER_MS));
-      await this.run(context, held, writer, startedAt);
+      await this.obeying(this.run(context, held, writer, startedAt), held);
     } catch (error) {
       await this.letGo(held, writer, startedAt, held.signal.aborted ? held.signal.reason : error);
     } finally {
       clearTimeout(limit);
       held.release();
     }
+  }
+
+  /** An agent that does not obey its signal is left behind: it holds neither its run nor the end of the process. */
+  private obeying(work: Promise<void>, { lease, signal }: HeldRun): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let limit: NodeJS.Timeout | undefined;
+      const leave = (): void => {
+        const isDrain = signal.reason instanceof RunStopped && signal.reason.reason === 'drain';
+        const graceMs = isDrain ? DRAIN_GRACE_MS : this.config.runs.cancelGraceMs;
+        limit = setTimeout(() => {
+          this.logger.warn('the agent did not obey and was left behind', { runId: lease.runId, graceMs });
+          reject(signal.reason as Error);
+        }, graceMs);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      work.then(resolve, reject).finally(() => {
+        signal.removeEventListener('abort', leave);
+        clearTimeout(limit);
+      });
+    });
   }
 
   private async run(context: RunContext, held: HeldRun, writer: RunWriter, startedAt: number): Promise<void> {
