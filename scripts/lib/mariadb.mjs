@@ -61,6 +61,7 @@ async function hasMariaDb() {
 
 async function createData(folder) {
   mkdirSync(`${folder}/data`);
+  mkdirSync(`${folder}/tmp`);
   writeFileSync(
     `${folder}/init.sql`,
     "CREATE USER IF NOT EXISTS 'bridle'@'127.0.0.1' IDENTIFIED BY 'bridle';\nGRANT ALL ON *.* TO 'bridle'@'127.0.0.1';\n",
@@ -70,6 +71,7 @@ async function createData(folder) {
     [
       '--no-defaults',
       `--datadir=${folder}/data`,
+      `--tmpdir=${folder}/tmp`,
       '--auth-root-authentication-method=normal',
       '--skip-test-db',
       `--user=${userInfo().username}`,
@@ -86,6 +88,8 @@ async function launch(folder, port, flushAtCommit) {
       '--no-defaults',
       `--user=${userInfo().username}`,
       `--datadir=${folder}/data`,
+      // a server that starts removes the temporary tables of every other one that shares the folder
+      `--tmpdir=${folder}/tmp`,
       `--socket=${folder}/socket`,
       `--pid-file=${folder}/pid`,
       `--init-file=${folder}/init.sql`,
