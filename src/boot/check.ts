@@ -6,6 +6,8 @@ export interface Check {
   readonly isRisky?: true;
   /** What was found, or the fix. */
   readonly text: string;
+  /** True when the configuration asks for what is not installed. */
+  readonly isConfiguration?: boolean;
 }
 
 export const good = (name: string, text: string): Check => ({ name, isGood: true, text });

@@ -1,4 +1,5 @@
 import { SystemClock } from '../common/clock.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { Database } from '../database/database.js';
@@ -90,7 +91,8 @@ function mustBeGood(checks: readonly Check[]): readonly Check[] {
   const bad = checks.find((check) => !check.isGood);
   if (bad === undefined) return checks;
   sayChecks(checks);
-  throw new Error(`start-up check failed: ${bad.name}: ${bad.text}`);
+  const text = `start-up check failed: ${bad.name}: ${bad.text}`;
+  throw bad.isConfiguration === true ? new ConfigError(text) : new Error(text);
 }
 
 async function announce(config: Config, database: Database, { app, http, grpc }: RunningServer): Promise<void> {

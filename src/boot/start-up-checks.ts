@@ -9,6 +9,10 @@ import { bad, good, isBefore, type Check } from './check.js';
 import { judgeMysql, largestBodyOf, mysqlFacts } from './mysql-checks.js';
 
 const require = createRequire(import.meta.url);
+
+/** The packages of the providers that have a wire of their own. */
+const SDK_PACKAGES = { anthropic: '@ai-sdk/anthropic', google: '@ai-sdk/google' } as const;
+
 const MINIMUM_NODE = [20, 19] as const;
 
 /** What can be told before the database is opened. */
@@ -20,6 +24,9 @@ export function checkMachine(config: Config): Check[] {
       ? checkPackage('mysql2', 'database.url names MySQL')
       : checkPackage('better-sqlite3', 'database.url names SQLite'),
     checkPackage('sharp', 'pictures are decoded with it'),
+    ...Object.entries(SDK_PACKAGES)
+      .filter(([provider]) => provider === config.model.provider)
+      .map(([provider, name]) => checkPackage(name, `model.provider is ${provider}`)),
   ];
 }
 
@@ -65,6 +72,7 @@ function checkPackage(name: string, why: string): Check {
     require.resolve(name);
     return good(name, why);
   } catch {
-    return bad(name, `the package is not installed, but ${why}; run npm install ${name}`);
+    const fix = `the package is not installed, but ${why}; run npm install ${name}`;
+    return { ...bad(name, fix), isConfiguration: true };
   }
 }

@@ -6,7 +6,14 @@ interface Alias {
   readonly key: string;
   /** Words of the other convention that we spell differently. */
   readonly words?: Readonly<Record<string, string>>;
+  /** What the other convention leaves out of a value. */
+  readonly complete?: (text: string) => string;
 }
+
+const asItIs = (text: string): string => text;
+
+/** A proxy may be named without its scheme. */
+const withScheme = (url: string): string => (url.includes('://') ? url : `http://${url}`);
 
 /** Names of common conventions, each understood where the key itself is not set. */
 const ALIASES: readonly Alias[] = [
@@ -20,6 +27,12 @@ const ALIASES: readonly Alias[] = [
   { variable: 'MODEL_AGENT_API_BASE', key: 'model.baseUrl' },
   { variable: 'MODEL_AGENT_API_KEY', key: 'model.apiKey' },
   { variable: 'MAX_LLM_CALLS', key: 'limits.maxTurns' },
+  { variable: 'HTTP_PROXY', key: 'proxy.httpUrl', complete: withScheme },
+  { variable: 'http_proxy', key: 'proxy.httpUrl', complete: withScheme },
+  { variable: 'HTTPS_PROXY', key: 'proxy.httpsUrl', complete: withScheme },
+  { variable: 'https_proxy', key: 'proxy.httpsUrl', complete: withScheme },
+  { variable: 'NO_PROXY', key: 'proxy.bypass' },
+  { variable: 'no_proxy', key: 'proxy.bypass' },
 ];
 
 /** Understood elsewhere, without effect here: said aloud, so that nobody waits for it. */
@@ -42,9 +55,9 @@ const WITHOUT_EFFECT: readonly string[] = [
  * @throws ConfigError when a name contradicts its key or another name of it
  */
 export function applyAliases(draft: Draft, environment: Environment): void {
-  for (const { variable, key, words } of ALIASES) {
+  for (const { variable, key, words, complete = asItIs } of ALIASES) {
     const text = environment[variable];
-    if (text !== undefined && text !== '') draft.alias(key, valueOf(key, words?.[text] ?? text), variable);
+    if (text !== undefined && text !== '') draft.alias(key, valueOf(key, words?.[text] ?? complete(text)), variable);
   }
   for (const prefix of ['AGENTKIT', 'ADK']) applyOrigins(draft, environment, prefix);
 }

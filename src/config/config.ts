@@ -28,6 +28,7 @@ export class Config {
   readonly profile: Deep<Settings['profile']>;
   readonly events: Deep<Settings['events']>;
   readonly observers: Deep<Settings['observers']>;
+  readonly proxy: Deep<Settings['proxy']>;
   readonly fetch: Deep<Settings['fetch']>;
   readonly vision: Deep<Settings['vision']>;
   readonly auth: Deep<Settings['auth']>;
@@ -49,6 +50,7 @@ export class Config {
     this.profile = settings.profile;
     this.events = settings.events;
     this.observers = settings.observers;
+    this.proxy = settings.proxy;
     this.fetch = settings.fetch;
     this.vision = settings.vision;
     this.auth = settings.auth;

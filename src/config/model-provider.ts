@@ -4,16 +4,18 @@ import { type Environment, valueOf } from './layers.js';
 
 interface ProviderNames {
   readonly provider: string;
-  readonly apiKey: string;
+  readonly apiKeys: readonly string[];
   readonly baseUrl?: string;
 }
 
 /** The providers' own variables, in the order in which `auto` looks for a key. */
 const PROVIDERS: readonly ProviderNames[] = [
-  { provider: 'openai-compatible', apiKey: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
-  { provider: 'ark', apiKey: 'ARK_API_KEY' },
-  { provider: 'deepseek', apiKey: 'DEEPSEEK_API_KEY' },
-  { provider: 'qwen', apiKey: 'DASHSCOPE_API_KEY' },
+  { provider: 'openai-compatible', apiKeys: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL' },
+  { provider: 'ark', apiKeys: ['ARK_API_KEY'] },
+  { provider: 'deepseek', apiKeys: ['DEEPSEEK_API_KEY'] },
+  { provider: 'qwen', apiKeys: ['DASHSCOPE_API_KEY'] },
+  { provider: 'anthropic', apiKeys: ['ANTHROPIC_API_KEY'] },
+  { provider: 'google', apiKeys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
 ];
 
 /**
@@ -25,7 +27,7 @@ export function resolveProvider(draft: Draft, environment: Environment): void {
   if (draft.get('model.provider') === 'auto') {
     const chosen = draft.isSet('model.apiKey')
       ? 'openai-compatible'
-      : (PROVIDERS.find(({ apiKey }) => environment[apiKey])?.provider ?? 'offline');
+      : (PROVIDERS.find(({ apiKeys }) => apiKeys.some((name) => environment[name]))?.provider ?? 'offline');
     if (chosen === 'offline' && draft.isSet('model.baseUrl')) {
       throw new ConfigError(
         `model.baseUrl is set by ${draft.placeOf('model.baseUrl')}, but no key is, so that model.provider auto means ` +
@@ -40,7 +42,7 @@ export function resolveProvider(draft: Draft, environment: Environment): void {
     );
   }
   const names = PROVIDERS.find(({ provider }) => provider === draft.get('model.provider'));
-  take(draft, environment, 'model.apiKey', names?.apiKey);
+  for (const name of names?.apiKeys ?? []) take(draft, environment, 'model.apiKey', name);
   take(draft, environment, 'model.baseUrl', names?.baseUrl);
 }
 

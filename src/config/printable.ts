@@ -29,7 +29,7 @@ function hide(value: unknown, key: string): unknown {
   }
 }
 
-/** A database URL without the password that it may hold. */
+/** A URL without the password that it may hold. */
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/[^/@]*?:)[^/]*@/, `$1${HIDDEN}@`);
 }
@@ -37,8 +37,9 @@ export function withoutPassword(url: string): string {
 /** The secret texts themselves, for a logger that must never print one. */
 export function secretsOf(config: Config): readonly string[] {
   const secrets = config.model.apiKey === undefined ? [] : [config.model.apiKey];
-  if (URL.canParse(config.database.url)) {
-    const { password } = new URL(config.database.url);
+  for (const url of [config.database.url, config.proxy.httpUrl, config.proxy.httpsUrl]) {
+    if (url === undefined || !URL.canParse(url)) continue;
+    const { password } = new URL(url);
     if (password !== '') secrets.push(password, decodeURIComponent(password));
   }
   return [...new Set(secrets)];

@@ -4,6 +4,7 @@ import { leafFacts, type LeafFacts } from './leaf.js';
 import { auth, docs } from './sections/access.js';
 import { harness, limits, model } from './sections/model.js';
 import { agents, log } from './sections/operations.js';
+import { proxy } from './sections/proxy.js';
 import { fetch, vision } from './sections/pictures.js';
 import { events, observers, onDisconnect, profile, runs } from './sections/runs.js';
 import { grpc, http, server } from './sections/server.js';
@@ -24,6 +25,7 @@ export const settingsSchema = z.strictObject({
   profile,
   events,
   observers,
+  proxy,
   fetch,
   vision,
   auth,

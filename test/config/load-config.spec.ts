@@ -135,7 +135,17 @@ describe('refusals', () => {
       ['profile.adk', 'parity', 'not in this version', 'native'],
     ],
     ['an unbuilt mode', { BRIDLE_AUTH_MODE: 'oauth' }, ['auth.mode', 'oauth', 'not in this version', 'none, key']],
-    ['an unbuilt provider', { BRIDLE_MODEL_PROVIDER: 'google' }, ['model.provider', 'not in this version']],
+    ['an unknown provider', { BRIDLE_MODEL_PROVIDER: 'gemini' }, ['model.provider', 'gemini', 'anthropic, google']],
+    [
+      'a proxy of another kind',
+      { HTTPS_PROXY: 'socks5://h:1080' },
+      ['proxy.httpsUrl', 'HTTPS_PROXY', 'http://host:port'],
+    ],
+    [
+      'two proxies for one thing',
+      { HTTP_PROXY: 'http://u:secret@a:1', http_proxy: 'http://b:1' },
+      ['proxy.httpUrl', 'HTTP_PROXY', 'http_proxy', '***'],
+    ],
     ['an open door', { BRIDLE_SERVER_HOST: '0.0.0.0' }, ['server.host', '0.0.0.0', 'auth.allowOpen']],
     ['a door nobody can open', { BRIDLE_AUTH_MODE: 'key' }, ['auth.keys', 'auth.mode key']],
     ['a slow heartbeat', { BRIDLE_RUNS_HEARTBEAT_MS: '20000' }, ['runs.heartbeatMs', '30000', '20000']],

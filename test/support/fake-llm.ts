@@ -36,19 +36,25 @@ export interface RecordedRequest {
   readonly ended: Promise<'sent' | 'cut'>;
 }
 
+/** What strict providers of a wire have against a request; undefined when nothing. */
+export type StrictRule = (body: RecordedRequest['body']) => string | undefined;
+
 /**
- * A scripted OpenAI-compatible server on loopback: plays one reply a request and records every request. In strict mode
- * it answers 400, as strict providers do, when tool calls and tool results are not paired.
+ * A scripted model server on loopback, OpenAI-compatible unless its replies and rule say otherwise: plays one reply a
+ * request and records every request. In strict mode it answers 400, as strict providers do, when tool calls and tool
+ * results are not paired.
  */
 export class FakeLlm {
   readonly requests: RecordedRequest[] = [];
   private readonly replies: Reply[] = [];
   private readonly server = createServer((request, response) => void this.answer(request, response));
 
-  private constructor(private readonly isStrict: boolean) {}
+  private constructor(private readonly rule: StrictRule) {}
 
-  static async start(options: { readonly strict?: boolean } = {}): Promise<FakeLlm> {
-    const fake = new FakeLlm(options.strict ?? false);
+  static async start(options: { readonly strict?: boolean | StrictRule } = {}): Promise<FakeLlm> {
+    const { strict = false } = options;
+    const paired: StrictRule = strict === true ? ({ messages }) => pairingFault(messages) : () => undefined;
+    const fake = new FakeLlm(typeof strict === 'function' ? strict : paired);
     await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
     return fake;
   }
@@ -90,7 +96,7 @@ export class FakeLlm {
       response.once('close', () => resolve(response.writableFinished ? 'sent' : 'cut'));
     });
     this.requests.push({ path: request.url ?? '', headers: request.headers, body, ended });
-    const fault = this.isStrict ? pairingFault(body.messages) : undefined;
+    const fault = this.rule(body);
     const reply = fault === undefined ? (this.replies.shift() ?? OVER) : errorReply(400, fault);
     await play(reply, response);
   }

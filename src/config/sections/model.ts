@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { count, flag, isBaseUrl, millis, oneOf, optionalText, text } from '../leaf.js';
 
 export const model = z.strictObject({
-  provider: oneOf(
-    ['auto', 'openai-compatible', 'ark', 'deepseek', 'qwen', 'offline', 'script'],
-    ['anthropic', 'google'],
-  ),
+  provider: oneOf(['auto', 'openai-compatible', 'ark', 'deepseek', 'qwen', 'anthropic', 'google', 'offline', 'script']),
   name: optionalText('the name of a model'),
   baseUrl: optionalText('an http or https URL', { fits: isBaseUrl }),
   apiKey: optionalText('a key in one line', { secret: 'value' }),

@@ -124,8 +124,10 @@ export class ProviderError extends Error {
     readonly fault: ProviderFault,
     readonly options: {
       readonly status?: number;
-      /** From `Retry-After`, milliseconds. */
+      /** What the provider asked for, by `Retry-After` and its kin; milliseconds. */
       readonly retryAfterMs?: number;
+      /** The provider's own id of the request, for logs. */
+      readonly requestId?: string;
       readonly retryable: boolean;
       readonly cause?: unknown;
     },

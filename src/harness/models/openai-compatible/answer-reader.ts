@@ -1,7 +1,9 @@
 import type { FinishReason, TokenCounts } from '../../../events/values.js';
-import { ProviderError, type ChatEvent } from '../../ports/chat-model.port.js';
+import type { ChatEvent } from '../../ports/chat-model.port.js';
+import { cutError } from '../provider/provider-faults.js';
 import { CallAssembler } from './call-assembler.js';
 import { parseChunk, type UsageFields } from './chunk.js';
+import { FINISH_NOTES } from '../provider/wire-words.js';
 import { ThinkTagSplitter } from './think-tags.js';
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
@@ -11,11 +13,6 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   tool_calls: 'tool_calls',
   function_call: 'tool_calls',
   content_filter: 'content_filter',
-};
-
-const NOTES: Partial<Record<FinishReason, string>> = {
-  length: 'Maximum tokens reached',
-  content_filter: 'The provider filtered the answer',
 };
 
 /** Reads the frames of one answer into chat events. Tool calls wait for the finish mark. */
@@ -72,7 +69,7 @@ export class AnswerReader {
     for (const call of calls) yield { type: 'tool_call', call };
     const finishReason = this.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop');
     const reason = FINISH_REASONS[finishReason] ?? 'other';
-    const note = this.refusal === '' ? NOTES[reason] : this.refusal;
+    const note = this.refusal === '' ? FINISH_NOTES[reason] : this.refusal;
     yield {
       type: 'finish',
       finishReason: reason,
@@ -94,11 +91,6 @@ export class AnswerReader {
     if (thinking !== '') yield { type: 'thinking', text: thinking };
     if (text !== '') yield { type: 'text', text };
   }
-}
-
-/** An answer that stopped without its finish mark. */
-export function cutError(cause?: unknown): ProviderError {
-  return new ProviderError("the model's answer was cut off", 'cut', { retryable: true, cause });
 }
 
 function toTokenCounts(usage: UsageFields): TokenCounts {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../../../common/json.js';
 import type { ChatToolCall } from '../../ports/chat-model.port.js';
+import { parseArguments } from '../provider/wire-words.js';
 import type { CallFragment } from './chunk.js';
 
 interface OpenCall {
@@ -66,18 +66,6 @@ export class CallAssembler {
     this.calls.push(call);
     if (typeof index === 'number') this.byIndex.set(index, call);
     return call;
-  }
-}
-
-/** The arguments as an object; no text and `null` are none at all; anything else stays the text that it is. */
-function parseArguments(text: string): JsonObject | string {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null) return {};
-    return isJsonObject(value) ? value : text;
-  } catch {
-    return text;
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { ProviderError } from '../../ports/chat-model.port.js';
-import { reportedError } from './provider-faults.js';
+import { badFrame, reportedError } from '../provider/provider-faults.js';
 
 const count = z.number().int().nonnegative().nullish().catch(undefined);
 
@@ -65,9 +64,4 @@ export function parseChunk(data: string): Chunk {
   const reported = parsed.data.error ?? (parsed.data.object === 'error' ? json : undefined);
   if (reported !== undefined) throw reportedError(reported);
   return parsed.data;
-}
-
-/** What came is not what the wire prescribes. */
-export function badFrame(cause: unknown): ProviderError {
-  return new ProviderError('the model sent an unreadable answer', 'bad_frame', { retryable: true, cause });
 }

@@ -1,10 +1,8 @@
 import type { ChatMessage, ChatPart, ChatRequest, ChatToolCall } from '../../ports/chat-model.port.js';
+import { EMPTY_MESSAGE, isSaid, wireArguments, wireToolName } from '../provider/wire-words.js';
 import type { ThinkingField } from './thinking-field.js';
 
 type Assistant = Extract<ChatMessage, { role: 'assistant' }>;
-
-/** Stands for a message of which nothing is left: providers refuse empty texts. */
-const EMPTY = '(empty message)';
 
 /** Stands for thinking that nobody kept, where a provider insists on some. */
 const NOT_KEPT = '(not kept)';
@@ -32,11 +30,6 @@ export async function toRequestBody(
   };
 }
 
-/** Providers refuse an assistant message without text and calls. */
-function isSaid(message: ChatMessage): boolean {
-  return message.role !== 'assistant' || message.text !== '' || message.toolCalls.length > 0;
-}
-
 async function toWireMessage(message: ChatMessage, thinkingField: ThinkingField): Promise<object> {
   switch (message.role) {
     case 'user':
@@ -61,7 +54,7 @@ function toWireAnswer({ text, thinking, toolCalls }: Assistant, thinkingField: T
 
 async function toContent(parts: readonly ChatPart[]): Promise<string | object[]> {
   const filled = parts.filter((part) => part.kind !== 'text' || part.text !== '');
-  if (filled.length === 0) return EMPTY;
+  if (filled.length === 0) return EMPTY_MESSAGE;
   if (filled.every((part) => part.kind === 'text')) return filled.map((part) => part.text).join('\n');
   return Promise.all(
     filled.map(async (part) => {
@@ -74,8 +67,6 @@ async function toContent(parts: readonly ChatPart[]): Promise<string | object[]>
 }
 
 function toWireCall({ id, name, args }: ChatToolCall): object {
-  // Servers parse the arguments of old calls, so a text that is no JSON is wrapped; the name must fit their pattern.
-  const text = JSON.stringify(typeof args === 'string' ? { invalid_arguments: args } : args);
-  const safeName = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
-  return { id, type: 'function', function: { name: safeName, arguments: text } };
+  const called = { name: wireToolName(name), arguments: JSON.stringify(wireArguments(args)) };
+  return { id, type: 'function', function: called };
 }

@@ -1,6 +1,6 @@
 import { ProviderError } from '../../ports/chat-model.port.js';
-import { cutError } from '../openai-compatible/answer-reader.js';
-import { httpError } from '../openai-compatible/provider-faults.js';
+import { cutError } from '../provider/provider-faults.js';
+import { httpError } from '../provider/provider-faults.js';
 
 /** The error that the adapter of a real provider would throw. */
 export function scriptedFailure(code: string): ProviderError {
