@@ -1,3 +1,4 @@
+import { AdkClient } from './adk-client.js';
 import { GrpcTestClient } from './grpc-client.js';
 import { startServer, type ServerOptions, type TestServer } from './server.js';
 import { startCluster, type ClusterOptions } from './cluster.js';
@@ -35,6 +36,11 @@ export class Replicas {
   /** The door `/v1` of a server, round and round. */
   v1(index: number): V1Client {
     return this.clients[index % this.clients.length]!;
+  }
+
+  /** The ADK routes of a server, round and round; asked anew after a restart, which changes the port. */
+  adk(index: number): AdkClient {
+    return new AdkClient(Number(new URL(this.server(index).http).port));
   }
 
   /** A gRPC client of a server, round and round; the caller closes it. */

@@ -1,4 +1,4 @@
-import { AdkClient, SESSIONS, strictFrames, textsOf } from '../../support/adk-client.js';
+import { AdkClient, strictFrames, textsOf } from '../../support/adk-client.js';
 import { effectsOf } from '../../support/effects.js';
 import {
   answerReply,
@@ -202,50 +202,4 @@ describe('field cases of the ADK wire', () => {
     },
     LONG_MS,
   );
-
-  describe('C13 a session that exists is found, and no other', () => {
-    const create = async (sessionId: string, user = 'u1'): Promise<[number, unknown]> => {
-      const response = await adk.request('POST', `/apps/harness_agent/users/${user}/sessions`, { sessionId });
-      return [response.status, await response.json()];
-    };
-
-    it('is made once; a run in it works, one in another is 404', async () => {
-      expect((await create('s-42'))[0]).toBe(200);
-      expect(await create('s-42')).toEqual([409, { detail: 'Session already exists: s-42' }]);
-      expect(await create('s-42 ')).toEqual([409, { detail: 'Session already exists: s-42' }]);
-      llm.script(answerReply('here'));
-      expect((await framesOf(adk.say('s-42', 'hi'))).map(textsOf)).toEqual([['here']]);
-      const unknown = await adk.say('s-43', 'hi');
-      expect([unknown.status, await unknown.json()]).toEqual([404, { detail: 'Session not found' }]);
-    });
-
-    it('compares ids byte by byte, for each user', async () => {
-      expect(await create('S-42')).toEqual([200, expect.objectContaining({ id: 'S-42' })]);
-      expect(await create('s-42', 'u2')).toEqual([
-        200,
-        expect.objectContaining({ id: 's-42', userId: 'u2', events: [] }),
-      ]);
-      expect((await adk.events('S-42')).length).toBe(0);
-      expect((await adk.events('s-42')).length).toBe(2);
-    });
-
-    it.each([
-      [255, 200],
-      [256, 200],
-      [257, 422],
-    ])('takes or refuses an id of %d characters whole: %d', async (length, status) => {
-      const id = 'x'.repeat(length);
-      expect((await create(id))[0]).toBe(status);
-      expect((await adk.request('GET', `${SESSIONS}/${id}`)).status).toBe(status === 200 ? 200 : 404);
-    });
-
-    it('outlives the process', async () => {
-      await server.kill9();
-      await server.restart();
-      adk = new AdkClient(Number(new URL(server.http).port));
-      expect((await create('s-42'))[0]).toBe(409);
-      llm.script(answerReply('still here'));
-      expect((await framesOf(adk.say('s-42', 'hi'))).map(textsOf)).toEqual([['still here']]);
-    });
-  });
 });
