@@ -17,13 +17,14 @@ export const KEY = 'a-key-for-tests';
 export const MAX_RECEIVE_BYTES = 64 * 1024;
 
 /** A free port, one key, a small limit. */
-export function grpcConfig(): Config {
+export function grpcConfig(more: Readonly<Record<string, string>> = {}): Config {
   const sha256 = createHash('sha256').update(KEY).digest('hex');
   return aConfig({
     BRIDLE_SERVER_GRPC_PORT: '0',
     BRIDLE_GRPC_MAX_RECEIVE_BYTES: String(MAX_RECEIVE_BYTES),
     BRIDLE_AUTH_MODE: 'key',
     BRIDLE_AUTH_KEYS: `test:${sha256}:acme:ann`,
+    ...more,
   });
 }
 

@@ -47,6 +47,8 @@ export class GrpcServer extends ServerGrpc {
     const server = new Server({
       interceptors: [statusNames, earlyAuth(this.access, isLoopbackHost(this.config.server.host))],
       'grpc.max_receive_message_length': this.config.grpc.maxReceiveBytes,
+      // A stream may be silent for hours. Proxies count these pings as life; who does not answer within 20 s is gone.
+      'grpc.keepalive_time_ms': this.config.events.pingMs,
     });
     this.health.addTo(server);
     reflection().addToServer(server);
