@@ -128,14 +128,11 @@ export async function insertInput(
   actor: string,
   input: NewInput,
 ): Promise<void> {
-  const rows = await manager.query<{ n: number | null }[]>('SELECT MAX(n) AS n FROM run_inputs WHERE run_id = ?', [
-    run.id,
-  ]);
   await manager.query(
-    'INSERT INTO run_inputs (run_id, n, tenant_id, kind, request_id, actor, body, received_at, applied_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO run_inputs (run_id, n, tenant_id, kind, request_id, actor, body, received_at, applied_seq)
+     SELECT ?, COALESCE(MAX(n), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM run_inputs WHERE run_id = ?`,
     [
       run.id,
-      Number(rows[0]?.n ?? 0) + 1,
       run.tenantId,
       input.kind,
       input.requestId,
@@ -143,6 +140,7 @@ export async function insertInput(
       toJson(input.body),
       receivedAt,
       input.appliedSeq,
+      run.id,
     ],
   );
 }

@@ -56,8 +56,11 @@ export class SubmitMessageCommand {
     if (command.responseSchema !== undefined) this.answers.checkSchema(command.responseSchema);
     const key = keyOf(principal, command);
     const hash = messageHash(command);
-    const replay = key && (await firstOutcome<Receipt>((sql, values) => this.database.query(sql, values), key, hash));
-    if (replay !== undefined) return { ...replay, disposition: 'replayed' };
+    // pictures cost work: a repeated request is answered before; any other is found in its transaction
+    if (key !== undefined && resourcesOf(command).length > 0) {
+      const replay = await firstOutcome<Receipt>((sql, values) => this.database.query(sql, values), key, hash);
+      if (replay !== undefined) return { ...replay, disposition: 'replayed' };
+    }
     const prepared = await this.prepare(principal, command);
     const slot = command.attached ? this.worker.reserve() : undefined;
     try {
@@ -105,7 +108,9 @@ export class SubmitMessageCommand {
     const first = key && (await firstOutcome<Receipt>((sql, values) => manager.query(sql, values), key, hash));
     if (first !== undefined) return { replayed: { ...first, disposition: 'replayed' } };
     const ahead = await waitingRuns(manager, session.id);
-    await this.checkRoom(manager, session, command, ahead);
+    const startsAtOnce = hasSlot && ahead.length === 0;
+    this.checkSession(session, command, ahead);
+    if (!startsAtOnce) await this.checkTenant(manager, session.tenantId);
     const attached = await this.pictures.attach(manager, session, prepared);
     const input = inputOf(command, attached);
     const run = await this.insert(manager, session, command, input, ahead.length === 0);
@@ -118,20 +123,18 @@ export class SubmitMessageCommand {
     if (command.stateDelta !== undefined) {
       await applyDelta(this.database, manager, session, command.stateDelta, this.clock.nowMs());
     }
-    const queued = await writeLifecycle(manager, run, [
-      lifecycleEvent(run, this.clock, 'run_queued', {
-        input,
-        ...(command.stateDelta === undefined ? {} : { stateDelta: withoutTemp(command.stateDelta) }),
-        queuePosition: ahead.length,
-      }),
-    ]);
+    const queued = lifecycleEvent(run, this.clock, 'run_queued', {
+      input,
+      ...(command.stateDelta === undefined ? {} : { stateDelta: withoutTemp(command.stateDelta) }),
+      queuePosition: ahead.length,
+    });
     const receipt = receiptOf(run, command, ahead.length);
     if (key !== undefined) {
       await keepOutcome(manager, key, hash, { runId: run.id, status: 202, response: receipt, at: run.createdAt });
     }
-    const mayStart = hasSlot && ahead.length === 0;
-    const claim = mayStart ? await this.claims.claim(manager, { ...run, lastSeq: 1 }, attached.length > 0) : undefined;
-    return { receipt, events: queued, claim };
+    if (!startsAtOnce) return { receipt, events: await writeLifecycle(manager, run, [queued]), claim: undefined };
+    const claim = await this.claims.claim(manager, run, attached.length > 0, [queued]);
+    return { receipt, events: [], claim };
   }
 
   private async insert(
@@ -156,12 +159,7 @@ export class SubmitMessageCommand {
     });
   }
 
-  private async checkRoom(
-    manager: EntityManager,
-    session: Session,
-    command: SubmitMessage,
-    ahead: readonly Pick<Run, 'id' | 'status'>[],
-  ): Promise<void> {
+  private checkSession(session: Session, command: SubmitMessage, ahead: readonly Pick<Run, 'id' | 'status'>[]): void {
     checkCapabilities(session, command);
     const blocking = ahead[0];
     if (command.mode === 'reject' && blocking !== undefined) {
@@ -175,9 +173,13 @@ export class SubmitMessageCommand {
         retryAfterMs: 1000,
       });
     }
+  }
+
+  /** Only a run that waits takes a place in the queue. */
+  private async checkTenant(manager: EntityManager, tenantId: string): Promise<void> {
     const rows = await manager.query<{ n: number }[]>(
       "SELECT COUNT(*) AS n FROM runs WHERE tenant_id = ? AND queue_state IN ('ready', 'blocked')",
-      [session.tenantId],
+      [tenantId],
     );
     const waiting = Number(rows[0]?.n ?? 0);
     if (waiting >= this.config.runs.maxQueuedPerTenant) {
@@ -187,9 +189,9 @@ export class SubmitMessageCommand {
 
   private publish({ receipt, events, claim }: Submitted): void {
     if (receipt.runId === null) return;
+    if (claim !== undefined) return this.claims.publish(claim);
     this.hints.committed(receipt.runId, events);
-    if (claim !== undefined) this.claims.publish(claim);
-    else if (receipt.disposition === 'started') this.dispatcher.announce();
+    if (receipt.disposition === 'started') this.dispatcher.announce();
   }
 }
 

@@ -5,6 +5,7 @@ import { Ids } from '../../common/ids.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { isDuplicateKey } from '../../database/database-errors.js';
+import type { HarnessEvent } from '../../events/harness-event.js';
 import { isPicture } from '../../events/parts.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { RunHints } from '../ports/run-hints.port.js';
@@ -73,13 +74,21 @@ export class RunClaims {
     });
   }
 
-  /** Leases a locked run inside the caller's transaction; the caller publishes after its commit. */
-  async claim(manager: EntityManager, run: Run, pictures: boolean): Promise<Claim> {
+  /**
+   * Leases a locked run inside the caller's transaction; the caller publishes after its commit.
+   * @param before events of the same moment that go ahead of `run_running`
+   */
+  async claim(
+    manager: EntityManager,
+    run: Run,
+    pictures: boolean,
+    before: readonly HarnessEvent[] = [],
+  ): Promise<Claim> {
     const now = await this.database.nowMs(manager);
     const epoch = run.epoch + 1;
     const attempt = Math.max(run.attempt, 1);
     const event = lifecycleEvent(run, this.clock, 'run_running', { attempt, hasPictures: pictures });
-    const events = await writeLifecycle(manager, run, [event], {
+    const events = await writeLifecycle(manager, run, [...before, event], {
       epoch,
       attempt,
       lease_owner: this.owner,
