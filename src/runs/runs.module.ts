@@ -33,6 +33,7 @@ import { AuditReader } from './reading/audit-reader.js';
 import { RunFeeds } from './reading/run-feeds.js';
 import { RunMetrics } from './reading/run-metrics.js';
 import { RunReader } from './reading/run-reader.js';
+import { SessionHistories } from './reading/session-histories.js';
 import { RunsService } from './runs.service.js';
 
 /** Where other processes may take a run, its lease is renewed whatever our event loop does. */
@@ -56,6 +57,7 @@ function renewalFor(config: Config, database: Database, logger: Logger, claims: 
     ImportEventsCommand,
     CloseSessionCommand,
     RunContexts,
+    SessionHistories,
     RunEnding,
     PictureFetcher,
     RunExecutor,

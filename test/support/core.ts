@@ -36,6 +36,7 @@ import { RunWorker } from '../../src/runs/queue/run-worker.js';
 import { Takeover } from '../../src/runs/queue/takeover.js';
 import { AuditReader } from '../../src/runs/reading/audit-reader.js';
 import { RunFeeds } from '../../src/runs/reading/run-feeds.js';
+import { SessionHistories } from '../../src/runs/reading/session-histories.js';
 import { RunReader } from '../../src/runs/reading/run-reader.js';
 import { runOf, type Lease, type Run } from '../../src/runs/run.js';
 import { RunsService } from '../../src/runs/runs.service.js';
@@ -132,7 +133,7 @@ export async function aCore(database: Database, options: CoreOptions = {}) {
   const renewal = new InProcessRenewal(database, config, logger, claims.owner);
   const held = new HeldRuns(hints, renewal);
   const flags = new FlagPoll(database, held, config, logger);
-  const contexts = new RunContexts(database, config);
+  const contexts = new RunContexts(database, new SessionHistories(database), config);
   const fetcher = new PictureFetcher(pictures, clock);
   const executor = new RunExecutor(
     contexts,

@@ -4,8 +4,8 @@ import { fromJson } from '../../database/columns.js';
 import { Database } from '../../database/database.js';
 import type { LoggedEvent, RunFacts } from '../../events/projection.js';
 import type { ImageUrlPart, Part } from '../../events/parts.js';
-import { EVENT_COLUMNS, eventOf, type EventRow } from '../log/event-rows.js';
 import type { MessageBody } from '../reading/message-body.js';
+import { SessionHistories } from '../reading/session-histories.js';
 import { runOf, type Run } from '../run.js';
 
 /** Everything an executor needs to know of a run before it starts. */
@@ -53,6 +53,7 @@ export function factsOf(row: Record<string, unknown>, profile: RunFacts['profile
 export class RunContexts {
   constructor(
     private readonly database: Database,
+    private readonly histories: SessionHistories,
     private readonly config: Config,
   ) {}
 
@@ -71,16 +72,8 @@ export class RunContexts {
       facts: factsOf(row, this.config.profile.adk),
       body,
       timeZone: body.timeZone ?? row.session_time_zone ?? undefined,
-      history: await this.history(run),
+      history: await this.histories.upTo(run.sessionId, run.ord),
     };
-  }
-
-  private async history(run: Run): Promise<readonly LoggedEvent[]> {
-    const rows = await this.database.query<EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM run_events WHERE session_id = ? AND is_history = 1 AND run_ord <= ? ORDER BY run_ord, seq`,
-      [run.sessionId, run.ord],
-    );
-    return rows.map(eventOf);
   }
 }
 
