@@ -6,12 +6,14 @@ import { Database } from '../database/database.js';
 import { FileInUseError } from '../database/lock-file.js';
 import { HarnessService } from '../harness/harness.service.js';
 import { Logger } from '../observability/logger.js';
+import { RunWorker } from '../runs/queue/run-worker.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PRODUCT_VERSION } from '../config/product-version.js';
 import type { Check } from './check.js';
 import { say, sayChecks, sayReady, sayWarning } from './console.js';
 import { firstLookCurl } from './first-look.js';
-import { listen, type RunningServer } from './http-server.js';
+import { createApp, listen, type RunningServer } from './http-server.js';
+import { ProcessFaults } from './process-faults.js';
 import { ServerState } from './server-state.js';
 import { checkDatabase, checkMachine } from './start-up-checks.js';
 
@@ -24,9 +26,14 @@ export async function serve(): Promise<void> {
   for (const warning of warnings) sayWarning(warning);
   const database = await openChecked(config);
   const state = new ServerState(database);
-  const server = await listen(config, database, state);
-  const logger = server.app.get(Logger);
-  process.on('unhandledRejection', (error) => logger.error('a promise was rejected and nobody looked', { error }));
+  const app = await createApp(config, database, state);
+  const logger = app.get(Logger);
+  const handBack = (): Promise<void> => {
+    state.draining();
+    return app.get(RunWorker, { strict: false }).stop(0);
+  };
+  new ProcessFaults(handBack, logger).watch();
+  const server = await listen(app, config);
   endOnSignal(server, state, logger, config.server.shutdownMs);
   await announce(config, database, server);
   state.ready();
@@ -136,7 +143,7 @@ function endOnSignal({ app }: RunningServer, state: ServerState, logger: Logger,
       process.exit(1);
     }, limitMs).unref();
     app.close().then(
-      () => process.exit(0),
+      () => process.exit(), // 0, but for a fault meanwhile
       (error: unknown) => {
         logger.error('the stop was not clean', { error });
         process.exit(1);

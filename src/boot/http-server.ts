@@ -25,8 +25,12 @@ export interface RunningServer {
   readonly grpc: string | undefined;
 }
 
-/** Builds the application, listens on both doors, then starts the worker. */
-export async function listen(config: Config, database: Database, state: ServerState): Promise<RunningServer> {
+/** Builds the application; nothing listens or works yet. */
+export async function createApp(
+  config: Config,
+  database: Database,
+  state: ServerState,
+): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(config, database, state),
     createHttpAdapter(config, adkUrl),
@@ -34,6 +38,11 @@ export async function listen(config: Config, database: Database, state: ServerSt
     { bodyParser: false, logger: false, abortOnError: false },
   );
   app.useLogger(new NestLogger(app.get(Logger)));
+  return app;
+}
+
+/** Listens on both doors, then starts the worker. */
+export async function listen(app: NestFastifyApplication, config: Config): Promise<RunningServer> {
   await prepareHttpApp(app, config);
   const hasDoors = config.server.role !== 'worker';
   if (hasDoors) {
