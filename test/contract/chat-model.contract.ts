@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import {
   ProviderError,
@@ -202,6 +203,23 @@ export function chatModelContract(wire: ModelWire): void {
           expect(heard.error).toBeUndefined();
           expect(said(heard, 'text')).toBe(evil);
         }
+      });
+
+      it.each([
+        ['gzip', gzipSync],
+        ['br', brotliCompressSync],
+        ['deflate', deflateSync],
+      ])('an answer that is packed although nobody asked for it: %s', async (packing, pack) => {
+        const packed = pack([...wire.begin({ text: ['图像'] }), ...wire.end({})].join(''));
+        const headers = { 'content-encoding': packing };
+        provider.script({ headers, steps: [packed.subarray(0, 9), { delayMs: 20 }, packed.subarray(9)] });
+        provider.script({ headers, steps: [packed.subarray(0, 9), DESTROY] });
+        provider.script({ headers, steps: ['this is not packed'] });
+        const whole = await hear();
+        expect(whole.error).toBeUndefined();
+        expect(said(whole, 'text')).toBe('图像');
+        expect(faultOf(await hear())).toEqual({ fault: 'cut', retryable: true });
+        expect(faultOf(await hear())).toEqual({ fault: 'cut', retryable: true });
       });
 
       it('no tokens when the provider tells none', async () => {
