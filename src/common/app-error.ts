@@ -46,3 +46,8 @@ export class AppError extends Error {
     return error instanceof AppError ? error : new AppError('INTERNAL', safeText, { cause: error });
   }
 }
+
+/** True when the database could not serve: repeating may help, and whether it kept the last change nobody knows. */
+export function isStoreUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.reason === 'STORE_UNAVAILABLE';
+}

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/app-error.js';
+import { AppError, isStoreUnavailable } from '../../common/app-error.js';
 import { Clock } from '../../common/clock.js';
 import type { Reason } from '../../common/reasons.js';
 import { Config } from '../../config/config.js';
@@ -23,6 +24,9 @@ import { RunWriter } from './run-writer.js';
 
 /** A longer timer would go off at once: its milliseconds must fit into 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Between two tries to let a run go while the database is away, milliseconds. */
+const LONGEST_RETRY_MS = 2000;
 
 /** How long an agent may take to stop when the process ends, milliseconds. */
 const DRAIN_GRACE_MS = 1000;
@@ -130,24 +134,38 @@ export class RunExecutor {
     this.logger.info('run finished', { runId: run.id, attempt: run.attempt, execMs: this.clock.nowMs() - startedAt });
   }
 
+  /** While the database is away it tries again: whoever takes the run next need not wait until the lease ends. */
   private async letGo(held: HeldRun, writer: RunWriter, startedAt: number, error: unknown): Promise<void> {
     const { lease } = held;
     const facts = { execMs: this.clock.nowMs() - startedAt };
-    try {
-      if (error instanceof FencedError || (error instanceof RunStopped && error.reason === 'fenced')) {
-        this.logger.warn('run belongs to another worker now', { runId: lease.runId, epoch: lease.epoch });
-      } else if (error instanceof RunStopped && error.reason === 'cancel') {
-        await this.ending.cancel(lease, facts);
-        this.logger.info('run cancelled', { runId: lease.runId, ...facts });
-      } else if (error instanceof RunStopped && error.reason === 'drain') {
-        await this.ending.handBack(lease, facts);
-        this.logger.info('run handed back', { runId: lease.runId, ...facts });
-      } else {
-        await this.fail(lease, facts, error, writer.lastText);
+    for (;;) {
+      try {
+        await this.close(lease, facts, error, writer.lastText);
+        return;
+      } catch (failure) {
+        if (failure instanceof FencedError) return;
+        if (!isStoreUnavailable(failure) || this.isDraining) {
+          this.logger.error('run could not be closed', { runId: lease.runId, error: failure });
+          return;
+        }
+        await sleep(Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_MS) * (0.5 + Math.random() / 2));
       }
-    } catch (failure) {
-      if (!(failure instanceof FencedError))
-        this.logger.error('run could not be closed', { runId: lease.runId, error: failure });
+    }
+  }
+
+  private async close(lease: Lease, facts: { execMs: number }, error: unknown, text: string): Promise<void> {
+    const { runId } = lease;
+    const stop = error instanceof RunStopped ? error.reason : undefined;
+    if (error instanceof FencedError || stop === 'fenced') {
+      this.logger.warn('run belongs to another worker now', { runId, epoch: lease.epoch });
+    } else if (stop === 'cancel') {
+      await this.ending.cancel(lease, facts);
+      this.logger.info('run cancelled', { runId, ...facts });
+    } else if (stop === 'drain' || isStoreUnavailable(error)) {
+      await this.ending.handBack(lease, facts);
+      this.logger.info('run handed back', { runId, why: stop ?? 'no database', ...facts });
+    } else {
+      await this.fail(lease, facts, error, text);
     }
   }
 

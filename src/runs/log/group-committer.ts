@@ -72,13 +72,18 @@ export class GroupCommitter {
       await this.commit(batch);
     } catch (error) {
       if (batch.length > 1 && isRefused(error)) await this.commitEach(batch);
-      else for (const run of batch) run.reject(error);
+      else for (const run of batch) this.refuse(run, error);
     }
   }
 
   /** A row that the database refuses must not take the other runs of its batch along. */
   private async commitEach(batch: readonly RunAppends[]): Promise<void> {
-    await Promise.all(batch.map((run) => this.commit([run]).catch((error: unknown) => run.reject(error))));
+    await Promise.all(batch.map((run) => this.commit([run]).catch((error: unknown) => this.refuse(run, error))));
+  }
+
+  private refuse(run: RunAppends, error: unknown): void {
+    run.reject(error);
+    this.waiting.refuse(run.lease, error);
   }
 
   private async commit(batch: readonly RunAppends[]): Promise<void> {

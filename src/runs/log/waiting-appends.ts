@@ -46,6 +46,15 @@ export class WaitingAppends {
     });
   }
 
+  /** Rejects what waits of a lease, because something before it was lost: a log has no holes. */
+  refuse(lease: Lease, error: unknown): void {
+    const entry = this.newest.get(lease.runId);
+    if (entry === undefined || entry.lease.epoch !== lease.epoch) return;
+    this.entries = this.entries.filter((other) => other !== entry);
+    this.newest.delete(lease.runId);
+    for (const settler of entry.settlers) settler.reject(error);
+  }
+
   /** Empties the list: one entry a run. */
   take(): RunAppends[] {
     const batch = this.entries.map(({ lease, events, settlers }) => ({

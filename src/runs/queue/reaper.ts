@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/app-error.js';
+import { isStoreUnavailable } from '../../common/app-error.js';
 import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -107,7 +107,7 @@ export class Reaper {
     try {
       await work();
     } catch (error) {
-      if (error instanceof AppError && error.reason === 'STORE_UNAVAILABLE') throw error;
+      if (isStoreUnavailable(error)) throw error;
       this.logger.error('reaper could not close a run', { runId, error });
     }
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { isStoreUnavailable } from '../../common/app-error.js';
 import { Config } from '../../config/config.js';
 import { Logger } from '../../observability/logger.js';
 import type { RunStream } from '../../runs/runs.types.js';
@@ -41,6 +42,11 @@ export class RunStreams {
       await this.writeEvents(sse, stream, options.encoding);
       await sse.end();
     } catch (error) {
+      if (isStoreUnavailable(error)) {
+        // It ends after its last committed event, as when the server stops: the reader asks again from its cursor.
+        await sse.end();
+        return sse.isClientGone;
+      }
       // Only a broken connection tells the reader that more is to come; its cursor is still right.
       sse.breakOff();
       this.logger.error('stream broke', { runId: stream.run.facts.runId, traceId: reply.request.id, error });
