@@ -139,6 +139,30 @@ describe('transactions of MySQL that meet', () => {
     expect(await versions()).toEqual([{ version: 0 }, { version: 0 }]);
   });
 
+  it('and stand still lose what they had locked; whoever wakes up in one is told', async () => {
+    let isLocked = false;
+    let wakeUp = (): void => undefined;
+    const frozen = new Promise<void>((resolve) => (wakeUp = resolve));
+    let attempts = 0;
+    const sleeper = rejection(
+      database.open.inTransaction(async (manager) => {
+        attempts += 1;
+        // the real time is too long for a test
+        await manager.query('SET SESSION idle_transaction_timeout = 1');
+        await manager.query(RAISE, ['a']);
+        isLocked = true;
+        await frozen;
+        await manager.query(RAISE, ['b']);
+      }),
+    );
+    await until('the row is locked', () => isLocked);
+    await database.open.inTransaction((manager) => manager.query(RAISE, ['a']));
+    wakeUp();
+    expect(await sleeper).toMatchObject({ reason: 'STORE_UNAVAILABLE', message: 'the database does not answer' });
+    expect(attempts).toBe(1);
+    expect(await versions()).toEqual([{ version: 1 }, { version: 0 }]);
+  });
+
   it('store no text that is too long, rather than a part of it', async () => {
     const error = await rejection(
       database.open.inTransaction((manager) => manager.query(INSERT, ['t', 'x'.repeat(129), '{}'])),

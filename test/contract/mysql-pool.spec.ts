@@ -39,7 +39,7 @@ describe('what a connection says of itself', () => {
   ];
   const FACTS = `SELECT @@tx_isolation AS isolation, @@time_zone AS zone, @@sql_mode AS mode, @@autocommit AS autocommit,
     @@check_constraint_checks AS checks, @@innodb_lock_wait_timeout AS row_lock_s, @@wait_timeout AS idle_s,
-    @@max_statement_time AS statement_s, @@character_set_client AS client, @@character_set_results AS results,
+    @@idle_transaction_timeout AS idle_transaction_s, @@max_statement_time AS statement_s, @@character_set_client AS client, @@character_set_results AS results,
     @@collation_connection AS collation`;
   const WANTED = {
     isolation: 'READ-COMMITTED',
@@ -49,6 +49,7 @@ describe('what a connection says of itself', () => {
     checks: 1,
     row_lock_s: 3,
     idle_s: 60,
+    idle_transaction_s: 20,
     statement_s: 10,
     client: 'utf8mb4',
     results: 'utf8mb4',
