@@ -15,6 +15,8 @@ export class Replicas {
     private readonly servers: readonly TestServer[],
     /** Ends all of them and removes their data. */
     readonly dispose: () => Promise<void>,
+    /** Where several servers share their rows; undefined for SQLite. */
+    readonly databaseUrl?: string,
   ) {
     this.clients = servers.map((server) => new V1Client(server));
   }
@@ -97,5 +99,5 @@ export async function oneServer(options: ServerOptions = {}): Promise<Replicas> 
 /** Several servers on one MySQL or MariaDB schema. */
 export async function severalServers(count: number, options: ClusterOptions = {}): Promise<Replicas> {
   const cluster = await startCluster(count, options);
-  return new Replicas(cluster.servers, () => cluster.dispose());
+  return new Replicas(cluster.servers, () => cluster.dispose(), cluster.databaseUrl);
 }
