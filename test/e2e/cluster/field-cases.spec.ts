@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { mysqlUnderTest } from '../../support/databases.js';
-import { PROCESS_COUNTS } from '../../support/process-counts.js';
+import { PAIR_COUNTS } from '../../support/process-counts.js';
 import { severalServers } from '../../support/replicas.js';
 import { runServerToEnd } from '../../support/server.js';
 import { sessionCases } from '../field-cases/sessions.suite.js';
 
-describe.each(PROCESS_COUNTS)('field cases of sessions in %d processes on one MariaDB', (count) => {
+describe.each(PAIR_COUNTS)('field cases of sessions in %d processes on one MariaDB', (count) => {
   sessionCases((env) => severalServers(count, { env }));
 });
 

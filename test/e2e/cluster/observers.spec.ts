@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readAll } from '../../support/grpc-client.js';
-import { PROCESS_COUNTS } from '../../support/process-counts.js';
+import { PAIR_COUNTS } from '../../support/process-counts.js';
 import { severalServers, type Replicas } from '../../support/replicas.js';
 import { idsOf, upTo, type EventItem, type RunKey } from '../../support/v1-client.js';
 
 /** Who watches a run at a process that does not execute it. No bus is there: each process looks once a second. */
-describe.each(PROCESS_COUNTS)('observers in %d processes', (count) => {
+describe.each(PAIR_COUNTS)('observers in %d processes', (count) => {
   let replicas: Replicas;
 
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster } from '../../support/cluster.js';
 import { effectsOf } from '../../support/effects.js';
 import { GrpcTestClient, readAll } from '../../support/grpc-client.js';
+import { PAIR_COUNTS } from '../../support/process-counts.js';
 import { isFullRun } from '../../support/property-runs.js';
 import { expectOneEnd } from '../../support/run-end.js';
 import type { SseFrame } from '../../support/sse-client.js';
@@ -14,13 +15,15 @@ const runIdOf = (frames: readonly SseFrame[]): string => (JSON.parse(frames[0]!.
 describe('a stop under load', () => {
   let cluster: Cluster;
 
-  beforeEach(async () => {
-    cluster = await startCluster(3, { env: { BRIDLE_SERVER_SHUTDOWN_MS: '4000' } });
+  const count = Math.max(...PAIR_COUNTS);
+
+  beforeAll(async () => {
+    cluster = await startCluster(count, { env: { BRIDLE_SERVER_SHUTDOWN_MS: '4000' } });
   }, LONG_MS);
 
-  afterEach(() => cluster.dispose());
+  afterAll(() => cluster.dispose());
 
-  const v1Of = (index: number): V1Client => new V1Client(cluster.servers[index % 3]!);
+  const v1Of = (index: number): V1Client => new V1Client(cluster.servers[index % count]!);
 
   it(
     'hands runs back to the other processes, ends streams whole, and no event is lost',
@@ -72,6 +75,7 @@ describe('a stop under load', () => {
       client.close();
       expect(end).toMatchObject({ code: 14, bridleCode: 'DRAINING' });
       expect(events.map((event) => Number(event.id))).toEqual(upTo(events.length));
+      await leaving.restart();
     },
     LONG_MS,
   );
