@@ -15,6 +15,7 @@ const STEPS = [
   ['format', () => run(bin('prettier'), ['--check', '.'])],
   ['import rules', () => run(bin('depcruise'), ['--config', '.dependency-cruiser.cjs', 'src'])],
   ['proto', () => run(bin('buf'), ['lint'], { cwd: `${ROOT}/proto` })],
+  ['container', () => run(bin('dockerfile-utils'), ['lint', `${ROOT}/Dockerfile`])],
   ['generated code', () => runNode(`${ROOT}/scripts/generate.mjs`, ['--check'])],
   ['types', () => run(bin('tsc'), ['-p', 'tsconfig.json'])],
   ['unused code', () => run(bin('knip'), ['--no-progress'])],
