@@ -166,8 +166,10 @@ export class RunsService {
 
   private async waitForNews(runId: string, cursor: number, waitMs: number, signal: AbortSignal): Promise<void> {
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    const pieces = new RunObserver(this.feeds, runId, cursor, this.config.observers).pieces(waiting);
     // one piece is news enough: all of it is behind the cursor
-    await new RunObserver(this.feeds, runId, cursor, this.config.observers).pieces(waiting).next();
+    await pieces.next();
+    await pieces.return(undefined);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   logOf,
   runRow,
   submitted,
+  turns,
   typesIn,
   useCore,
   type Core,
@@ -187,6 +188,21 @@ export function eventLogContract(store: StoreUnderTest): void {
     expect(outcomes[1]).not.toBeInstanceOf(FencedError);
     await core.log.append(b.lease, b.events.start('y'));
     expect((await logOf(core, b.lease.runId)).map((event) => event.seq)).toEqual([1, 2, 3]);
+  });
+
+  it('writes nothing that waited behind an event that was refused', async () => {
+    const [a, b] = [await aWriter(), await aWriter()];
+    const refused = outcome(core.log.append(a.lease, { ...a.events.start('x'), at: null } as unknown as EngineEvent));
+    await turns(1); // its commit is under way
+    const behind = [a.events.text('x', 'a'), a.events.answer('x', 'a')].map((event) =>
+      outcome(core.log.append(a.lease, event)),
+    );
+    const neighbour = outcome(core.log.append(b.lease, b.events.start('x')));
+    const error = await refused;
+    expect(error).toBeInstanceOf(Error);
+    expect(await Promise.all(behind)).toEqual([error, error]);
+    expect(await neighbour).toBe('written');
+    expect(typesIn(await logOf(core, a.lease.runId))).toEqual(['run_queued', 'run_running']);
   });
 
   it('settles when what waits is committed or refused, and never rejects', async () => {

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { LoggedEvent } from '../../src/events/projection.js';
 import { lifecycleEvent } from '../../src/runs/log/lifecycle-events.js';
 import type { Lease } from '../../src/runs/run.js';
@@ -144,6 +145,24 @@ export function runReadingContract(store: StoreUnderTest): void {
       await finish(core, lease);
       const { run, hasMore } = await page(4, { waitMs: 20_000 });
       expect([run.status, run.lastSeq, hasMore]).toEqual(['completed', 4, false]);
+    });
+
+    it('listens to its run no longer than it waits', async () => {
+      const listeners = new Set<object>();
+      const watch = core.feeds.watch.bind(core.feeds);
+      jest.spyOn(core.feeds, 'watch').mockImplementation((id, listener) => {
+        listeners.add(listener);
+        const leave = watch(id, listener);
+        return () => {
+          leave();
+          listeners.delete(listener);
+        };
+      });
+      const waiting = page(2, { waitMs: 20_000 });
+      await until('the wait', () => listeners.size === 1);
+      await core.log.append(lease, events.start('x'));
+      await waiting;
+      expect(listeners.size).toBe(0);
     });
 
     it('shows the run as it stands', async () => {

@@ -41,6 +41,7 @@ export class RunWriter {
 
   /** @throws what the log refused, this event or one before it */
   async write(event: EngineEvent): Promise<void> {
+    if (this.failure !== undefined) throw this.failure.error;
     this.follow(event);
     const bytes = EVENT_BYTES + ('text' in event && event.text !== undefined ? Buffer.byteLength(event.text) : 0);
     this.waitingBytes += bytes;

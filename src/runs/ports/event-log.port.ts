@@ -16,6 +16,7 @@ export abstract class EventLog {
    * Appends an event of the lease's holder. Waiting deltas of one reason and kind may become one event.
    * @returns resolves after the commit
    * @throws FencedError when the lease is void; nothing was written
+   * @throws what the database refused; what was appended behind it and still waits is refused with the same error
    */
   abstract append(lease: Lease, event: HarnessEvent): Promise<void>;
 

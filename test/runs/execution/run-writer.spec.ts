@@ -88,6 +88,15 @@ describe('RunWriter', () => {
     expect(held.signal.reason).toBe(refusal);
   });
 
+  it('appends nothing after a refusal', async () => {
+    await writer.write(engine.start('x'));
+    const refusal = new Error('no');
+    log.waiting.pop()!.refuse(refusal);
+    await turns(1);
+    await expect(writer.write(engine.text('x', 'a'))).rejects.toBe(refusal);
+    expect(log.waiting).toEqual([]);
+  });
+
   it('knows the newest text of the run itself', async () => {
     const child = { ...engine.text('x', 'child'), parent: {} } as never;
     for (const event of [
