@@ -17,6 +17,8 @@ import { phase, red, say } from './lib/terminal.mjs';
 
 /** Rings that run against MariaDB beside SQLite. */
 const NEEDS_MARIADB = ['contract', 'e2e'];
+/** Rings that start the compiled server, or a thread of it. */
+const NEEDS_BUILD = ['contract', 'e2e'];
 
 let mariaDb;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -29,10 +31,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 
 /** What a ring needs beside jest; its variables. */
 async function prepare(ring) {
-  if (ring === 'e2e') {
-    await buildIfNeeded();
-    await provideNginx();
-  }
+  if (NEEDS_BUILD.includes(ring)) await buildIfNeeded();
+  if (ring === 'e2e') await provideNginx();
   if (!NEEDS_MARIADB.includes(ring) || process.env.BRIDLE_TEST_MYSQL_URL) return {};
   mariaDb ??= await phase('starting MariaDB', async () => ({ ...(await startMariaDb()), ok: true }));
   return { BRIDLE_TEST_MYSQL_URL: mariaDb.url };
