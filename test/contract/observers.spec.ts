@@ -47,13 +47,6 @@ class PublishesFirst extends GroupCommitter {
   }
 }
 
-/** Mutant: lets everybody write who ever held the run. */
-class NoEpochCheck extends GroupCommitter {
-  protected override isFenced(): boolean {
-    return false;
-  }
-}
-
 let seed = 20_261_129;
 
 describe.each(storesUnderTest())('observers on $name', (store) => {
@@ -85,7 +78,6 @@ describe('the fuzz of observers', () => {
     ['no dedupe', { Observer: NoDedupe }, /observer from \d+ left with/],
     ['no hold', { Observer: NoHold }, /observer from \d+ waits for ever/],
     ['publish before commit', { Committer: PublishesFirst }, /got another event \d+ than the log has/],
-    ['no epoch check', { Committer: NoEpochCheck }, /log: epoch-\d+ wrote in/],
   ])('fails for the mutant: %s', async (_what, mutant, fault) => {
     const report = await fuzzObservers(suite.database, { seed: (seed += 1), observers: 200, ...mutant });
     expect(report.faults.join('\n')).toMatch(fault);
