@@ -1,8 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DataSource } from 'typeorm';
+import { AbstractLogger, DataSource } from 'typeorm';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { MysqlPool, type PoolLimits } from './mysql-pool.js';
+
+/** What TypeORM has to say is thrown too, and told by those who catch it: our log is JSON and has no other lines. */
+class SilentLogger extends AbstractLogger {
+  protected override writeLog(): void {}
+}
+
+const logger = new SilentLogger();
 
 /** Where the rows are, as the configuration says it. */
 export interface DatabaseLocation {
@@ -38,12 +45,13 @@ export function sqliteWriter(path: string, synchronous: 'full' | 'normal'): Data
     },
     migrations: MIGRATIONS,
     migrationsTransactionMode: 'each',
+    logger,
   });
 }
 
 /** A second, read-only connection on the same file: it sees only committed rows and never waits for the writer. */
 export function sqliteReader(path: string): DataSource {
-  return new DataSource({ type: 'better-sqlite3', database: path, readonly: true });
+  return new DataSource({ type: 'better-sqlite3', database: path, readonly: true, logger });
 }
 
 /**
@@ -57,5 +65,6 @@ export function mysqlSource(url: string, limits: PoolLimits): DataSource {
     driver: { createPool: () => new MysqlPool(url, limits) },
     migrations: MIGRATIONS,
     migrationsTransactionMode: 'each',
+    logger,
   });
 }
