@@ -12,6 +12,7 @@ import {
   logOf,
   runRow,
   submitted,
+  turns,
   typesIn,
   until,
   useCore,
@@ -292,6 +293,31 @@ export function takeoverContract(store: StoreUnderTest): void {
       goOn();
       await until('the late agent', () => isOver);
       expect(typesIn(await logOf(core, runId)).at(-1)).toBe('recovered');
+    });
+
+    it('refuses what an agent still says after the end of its run, under the same epoch too', async () => {
+      let goOn = (): void => undefined;
+      let outcome: unknown;
+      const stubborn = new FakeRuntime(async function* (run) {
+        const events = new EngineEvents(run.run);
+        yield events.make('run_start', {});
+        await new Promise<void>((resolve) => (goOn = resolve));
+        outcome = await run.inputs.mayEnd(events.end('late')).catch((error: unknown) => error);
+        yield events.make('run_start', {});
+      });
+      const slow = await suite.another({ runtime: stubborn, variables: { BRIDLE_RUNS_CANCEL_GRACE_MS: '100' } });
+      await slow.worker.start();
+      const runId = await submitted(slow, sessionId, { attached: true });
+      await until('the start', async () => (await logOf(core, runId)).length === 3);
+      await slow.runs.cancel(ALICE, { sessionId, requestId: 'stop' });
+      await until('the end', async () => (await runRow(core.database, runId)).endedAt !== null);
+      const log = await logOf(core, runId);
+      expect(await runRow(core.database, runId)).toMatchObject({ status: 'cancelled', epoch: 1 });
+      goOn();
+      await until('the late agent', () => outcome !== undefined);
+      await turns();
+      expect(outcome).toBeInstanceOf(FencedError);
+      expect(await logOf(core, runId)).toEqual(log);
     });
 
     it('finishes its claims before it stops', async () => {
