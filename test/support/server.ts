@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = process.cwd();
-const READY_MS = 30_000;
+/** Long: several servers may start at once on a machine that has other work. */
+const READY_MS = 60_000;
 const STOP_MS = 30_000;
 
 export interface ServerOptions {
@@ -42,7 +43,7 @@ export interface TestServer {
 /**
  * Starts `node dist/main.js` on free ports of the loopback with its own data, the script model's test tools enabled
  * and no provider key, and waits until it is ready.
- * @throws Error with the server's output when it ends or is not ready within 30 s
+ * @throws Error with the server's output when it ends or is not ready within 60 s
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const ownsData = options.storageDir === undefined;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster } from '../../support/cluster.js';
 import { effectsOf } from '../../support/effects.js';
@@ -30,18 +31,29 @@ describe('a stop under load', () => {
     async () => {
       const [leaving, other] = [cluster.servers[0]!, v1Of(1)];
       const script = 'tool:first:1500;stream:20:10;tool:second:300;stream:20:10;say:done';
-      const attached = upTo(10).map(async () => {
-        const sessionId = await v1Of(0).session();
-        const frames = await v1Of(0).stream(v1Of(0).message(sessionId, script));
-        return { run: { sessionId, runId: runIdOf(frames) }, frames };
+      const attached = upTo(10).map(() => {
+        let isAtWork = (): void => undefined;
+        const working = new Promise<void>((resolve) => (isAtWork = resolve));
+        const reading = (async () => {
+          const sessionId = await v1Of(0).session();
+          const frames = await v1Of(0).stream(v1Of(0).message(sessionId, script), {}, (frame) => {
+            if (frame.event === 'run.tool_started') isAtWork();
+            return false;
+          });
+          return { run: { sessionId, runId: runIdOf(frames) }, frames };
+        })();
+        return { working, reading };
       });
+      await Promise.all(attached.map(({ working, reading }) => Promise.race([working, reading])));
       const watchedElsewhere = await v1Of(1).send(await v1Of(1).session(), 'tool:t:2500;say:done');
       const watching = v1Of(0).follow(watchedElsewhere);
       const client = new GrpcTestClient(leaving.grpc);
-      const overGrpc = readAll(
-        client.stream('observe', { session_id: watchedElsewhere.sessionId, run_id: watchedElsewhere.runId }),
-      );
-      await sleep(800);
+      const call = client.stream('observe', {
+        session_id: watchedElsewhere.sessionId,
+        run_id: watchedElsewhere.runId,
+      });
+      const overGrpc = readAll(call);
+      await once(call, 'data');
 
       const stopping = leaving.stop();
       await sleep(200);
@@ -56,7 +68,7 @@ describe('a stop under load', () => {
       expect(await stopping).toBe(0);
 
       let handedBack = 0;
-      for (const { run, frames } of await Promise.all(attached)) {
+      for (const { run, frames } of await Promise.all(attached.map(({ reading }) => reading))) {
         const last = frames.at(-1)!;
         const rest = last.event === 'run.completed' ? [] : await other.follow(run, { lastEventId: last.id! });
         expect((await expectOneEnd(other, run)).type).toBe('run.completed');
