@@ -115,18 +115,25 @@ async function mergeState(
   if (Object.keys(delta).length === 0) return;
   const names = Object.keys(key);
   const where = names.map((name) => `${name} = ?`).join(' AND ');
-  const ignore = database.kind === 'mysql' ? 'INSERT IGNORE' : 'INSERT OR IGNORE';
-  await manager.query(
-    `${ignore} INTO ${table} (${names.join(', ')}, state, version) VALUES (${names.map(() => '?').join(', ')}, ?, 0)`,
-    [...Object.values(key), '{}'],
-  );
-  const rows = await manager.query<{ state: unknown }[]>(
-    `SELECT state FROM ${table} WHERE ${where}${database.forUpdate}`,
-    Object.values(key),
-  );
-  const state = { ...stateOf(fromJson(rows[0]?.state ?? '{}')), ...delta };
+  const values = Object.values(key);
+  const lock = async (): Promise<{ state: unknown } | undefined> => {
+    const sql = `SELECT state FROM ${table} WHERE ${where}${database.forUpdate}`;
+    return (await manager.query<{ state: unknown }[]>(sql, values))[0];
+  };
+  let row = await lock();
+  if (row === undefined) {
+    // INSERT IGNORE would only share the lock of a row that another one made meanwhile, and two who share it deadlock
+    const ifThere = database.kind === 'mysql' ? 'ON DUPLICATE KEY UPDATE version = version' : 'ON CONFLICT DO NOTHING';
+    await manager.query(
+      `INSERT INTO ${table} (${names.join(', ')}, state, version) VALUES (${names.map(() => '?').join(', ')}, ?, 0)
+       ${ifThere}`,
+      [...values, '{}'],
+    );
+    row = await lock();
+  }
+  const state = { ...stateOf(fromJson(row?.state ?? '{}')), ...delta };
   await manager.query(`UPDATE ${table} SET state = ?, version = version + 1 WHERE ${where}`, [
     toJson(state),
-    ...Object.values(key),
+    ...values,
   ]);
 }

@@ -56,6 +56,13 @@ export function sessionsContract(store: StoreUnderTest): void {
       expect((await create({ userId: 'eve' })).session.mergedState).toEqual({ 'app:b': [2] });
     });
 
+    it('loses no change and refuses nobody when many write into one state at once', async () => {
+      const names = Array.from({ length: 60 }, (_, n) => `n${n}`);
+      const state = Object.fromEntries(names.flatMap((n) => [[`app:${n}`, n] as const, [`user:${n}`, n] as const]));
+      await Promise.all(names.map((n) => create({ state: { [`app:${n}`]: n, [`user:${n}`]: n } })));
+      expect((await create()).session.mergedState).toEqual(state);
+    });
+
     it('answers a repeated request with the same session, also when they come at once', async () => {
       const command: CreateSession = { agent: 'harness_agent', requestId: 'q', state: { a: 1 } };
       const all = await Promise.all(Array.from({ length: 8 }, () => create(command)));
