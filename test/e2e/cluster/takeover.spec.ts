@@ -1,4 +1,5 @@
 import { createConnection } from 'mysql2/promise';
+import { until } from '../../support/adk-client.js';
 import { QUICK_LEASES, startCluster, type Cluster } from '../../support/cluster.js';
 import { effectsOf } from '../../support/effects.js';
 import { expectOneEnd } from '../../support/run-end.js';
@@ -63,8 +64,8 @@ describe('takeover by another process', () => {
           .map((n) => `w${n} `)
           .join(''),
       );
-      expect(await fencedWrites(HOLDER)).toBeGreaterThan(0);
-      expect(holder.logs()).toContain('run belongs to another worker now');
+      await until(async () => (await fencedWrites(HOLDER)) > 0);
+      await until(async () => holder.logs().includes('run belongs to another worker now'));
       expect(await v1Of(HOLDER).events(run)).toEqual(await v1Of(OTHER).events(run));
       const next = await v1Of(HOLDER).send(await v1Of(HOLDER).session(), 'say:well again');
       expect((await v1Of(HOLDER).ended(next)).status).toBe('completed');
