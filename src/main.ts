@@ -1,22 +1,14 @@
 import 'reflect-metadata';
 import { ConfigError } from './config/config-error.js';
+import { isUnavailable } from './database/database-errors.js';
 import { FileInUseError } from './database/lock-file.js';
 import { doctor, migrate, serve } from './boot/commands.js';
-
-/** How a service says that it is not there, or not for us. */
-const NO_SERVICE =
-  /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|PROTOCOL_CONNECTION_LOST|ER_ACCESS|ER_CON_COUNT)/;
 
 /** Exit codes of the operations contract: configuration, a service that does not answer, anything else. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigError) return 78;
   if (error instanceof FileInUseError) return 69;
-  return [error, (error as Error).cause].some((one) => NO_SERVICE.test(codeOf(one))) ? 69 : 1;
-}
-
-function codeOf(error: unknown): string {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : '';
+  return [error, (error as Error).cause].some(isUnavailable) ? 69 : 1;
 }
 
 const COMMANDS: Readonly<Record<string, () => Promise<void>>> = { serve, migrate, doctor };

@@ -91,6 +91,12 @@ function faultOf(error: unknown): Fault | undefined {
   return known ?? (fatal === true ? 'unreachable' : undefined);
 }
 
+/** The database does not answer, or has no room for another caller: a process that starts may try again later. */
+export function isUnavailable(error: unknown): boolean {
+  const fault = faultOf(error);
+  return fault === 'unreachable' || fault === 'busy';
+}
+
 /**
  * The error as callers get it: what is no fault of theirs or ours is `STORE_UNAVAILABLE`, a text that the server does
  * not take `BODY_TOO_LARGE`, without the driver's words; anything else stays as it is.

@@ -3,7 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mysqlUnderTest } from '../support/databases.js';
 import { runServerToEnd, startServer } from '../support/server.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { V1Client } from '../support/v1-client.js';
 
 describe('the exit codes of the server', () => {
@@ -56,6 +58,19 @@ describe('the exit codes of the server', () => {
     const { code, output } = await runServerToEnd([], { storageDir, env });
     expect(code).toBe(69);
     expect(output).toContain('the database cannot be opened: connect ECONNREFUSED');
+  });
+
+  it('is 69 for a database that stops answering while it is checked', async () => {
+    const place = await mysqlUnderTest().create();
+    const url = new URL(place.url);
+    const proxy = await startTcpProxy(Number(url.port));
+    proxy.loseAt('information_schema');
+    url.port = String(proxy.port);
+    const env = { BRIDLE_DATABASE_URL: url.href, BRIDLE_DATABASE_TIMEOUT_MS: '1000' };
+    const { code, output } = await runServerToEnd([], { storageDir, env });
+    await proxy.close();
+    await place.drop();
+    expect({ code, output }).toEqual({ code: 69, output: expect.stringContaining('does not answer') as unknown });
   });
 
   it('of the doctor is 1 when a check is red, which it shows among the green ones', async () => {

@@ -9,6 +9,8 @@ export interface TcpProxy {
   lose(): void;
   /** New connections are lost too, until `heal`. */
   loseNew(): void;
+  /** Loses, old and new, from the moment on when a client sends these words. */
+  loseAt(words: string): void;
   heal(): void;
   close(): Promise<void>;
 }
@@ -17,6 +19,7 @@ export interface TcpProxy {
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isLosing = false;
+  let fatalWords: string | undefined;
   let made = 0;
   const server = createServer((client) => {
     made += 1;
@@ -31,6 +34,11 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         to.destroy();
       });
     }
+    client.on('data', (sent: Buffer) => {
+      if (fatalWords === undefined || !sent.includes(fatalWords)) return;
+      isLosing = true;
+      for (const each of pairs) cut(each);
+    });
     if (isLosing) cut(pair);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,8 +53,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     loseNew: () => {
       isLosing = true;
     },
+    loseAt: (words) => {
+      fatalWords = words;
+    },
     heal: () => {
       isLosing = false;
+      fatalWords = undefined;
     },
     close: async () => {
       for (const pair of pairs) for (const socket of pair) socket.destroy();
