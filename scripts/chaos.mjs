@@ -2,6 +2,7 @@
  * `npm run test:chaos`: kills, holds and starts again processes and their database under load, then checks every log.
  *
  *   npm run test:chaos                    each scenario once, at its full count
+ *   npm run test:chaos -- --minutes 20    random scenarios, drawn by the seed that is printed, until the time is over
  *   npm run test:chaos -- --seed 7        what is random goes as it went with this seed
  */
 import './lib/require-node.mjs';
@@ -18,21 +19,30 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-/** Reads `--seed N`. */
-function readSeed(args) {
-  const [option = '--seed', value = String(Math.floor(Math.random() * 2 ** 31)), ...more] = args;
-  if (option !== '--seed' || !/^\d+$/.test(value) || more.length > 0) {
-    throw new Error(`npm run test:chaos understands --seed with a whole number, not "${args.join(' ')}"`);
+/**
+ * Reads `--minutes N` and `--seed N`.
+ * @throws Error for anything else
+ */
+function readOptions(args) {
+  const options = { '--minutes': '0', '--seed': String(Math.floor(Math.random() * 2 ** 31)) };
+  for (let index = 0; index < args.length; index += 2) {
+    const [option, value = ''] = args.slice(index, index + 2);
+    if (!(option in options) || !/^\d+$/.test(value)) {
+      throw new Error(
+        `npm run test:chaos understands --minutes and --seed with a whole number, not "${args.join(' ')}"`,
+      );
+    }
+    options[option] = value;
   }
-  return value;
+  return { minutes: options['--minutes'], seed: options['--seed'] };
 }
 
 try {
-  const seed = readSeed(process.argv.slice(2));
+  const { minutes, seed } = readOptions(process.argv.slice(2));
   await installIfNeeded();
   await buildIfNeeded();
   say(`seed ${seed}`);
-  const { passed, failed, faults } = await runRing('chaos', { BRIDLE_CHAOS_SEED: seed });
+  const { passed, failed, faults } = await runRing('chaos', { BRIDLE_CHAOS_SEED: seed, BRIDLE_CHAOS_MINUTES: minutes });
   for (const sentence of faults) say(red(sentence));
   console.log(`${passed} passed, ${failed} failed, seed ${seed}`);
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

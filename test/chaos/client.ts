@@ -4,24 +4,14 @@ import { GrpcTestClient } from '../support/grpc-client.js';
 import type { Random } from '../support/random.js';
 import type { TestServer } from '../support/server.js';
 import type { RunKey } from '../support/v1-client.js';
-import { DOORS, eventsBy, grpcFault, request, Unavailable, WrongAnswer, type Door, type Seen } from './doors.js';
+import { DOORS, eventsBy, grpcFault, request, Unavailable, WrongAnswer, type Seen } from './doors.js';
+import type { Findings } from './findings.js';
 
 /** A client that gets no answer and no news for so long has found a fault. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 90_000;
 const CALL_MS = 10_000;
 
 export const TERMINAL_TYPES = ['run.completed', 'run.failed', 'run.cancelled', 'run.expired'];
-
-/** What clients found out. */
-export interface Findings {
-  /** What must never happen; empty when all is well. */
-  readonly faults: string[];
-  connections: number;
-  /** Answers 503 and UNAVAILABLE with the time to try again. */
-  refusals: number;
-}
-
-export const noFindings = (): Findings => ({ faults: [], connections: 0, refusals: 0 });
 
 /** One caller: it tries again, at any process, until it has its answer, and reconnects by its cursor. */
 export class ChaosClient {
@@ -29,7 +19,7 @@ export class ChaosClient {
     private readonly servers: readonly TestServer[],
     private readonly random: Random,
     private readonly findings: Findings,
-    private readonly doors: readonly Door[] = DOORS,
+    private readonly patienceMs = PATIENCE_MS,
   ) {}
 
   async session(): Promise<string> {
@@ -75,7 +65,7 @@ export class ChaosClient {
       const before = seen.length;
       await this.connect(run, seen);
       if (seen.length > before) newsAtMs = Date.now();
-      if (Date.now() - newsAtMs > PATIENCE_MS) {
+      if (Date.now() - newsAtMs > this.patienceMs) {
         this.findings.faults.push(`run ${run.runId}: no news after event ${seen.at(-1)?.id ?? 0}`);
         return seen;
       }
@@ -86,7 +76,7 @@ export class ChaosClient {
 
   /** One connection: it ends with the server, with the run, or when the client moves on. */
   private async connect(run: RunKey, seen: Seen[]): Promise<void> {
-    const door = this.doors[this.random.below(this.doors.length)]!;
+    const door = DOORS[this.random.below(DOORS.length)]!;
     const leaving = AbortSignal.timeout(2000 + this.random.below(6000));
     this.findings.connections += 1;
     try {
@@ -100,7 +90,7 @@ export class ChaosClient {
   }
 
   private async insist<T>(what: string, ask: (server: TestServer, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const deadlineMs = Date.now() + PATIENCE_MS;
+    const deadlineMs = Date.now() + this.patienceMs;
     for (;;) {
       try {
         return await ask(this.server(), AbortSignal.timeout(CALL_MS));

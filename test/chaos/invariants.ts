@@ -3,7 +3,7 @@ import { allEffects } from '../support/effects.js';
 import { V1Client, type EventItem, type RunKey } from '../support/v1-client.js';
 import { queueDepthOf, type ChaosCluster } from './chaos-cluster.js';
 import type { Seen } from './doors.js';
-import type { LoadedRun } from './load.js';
+import type { ObservedRun } from './findings.js';
 
 /** How often things happened, as the database has it. */
 export interface Counts {
@@ -60,7 +60,7 @@ const FORBIDDEN_ROWS: readonly (readonly [fault: string, sql: string])[] = [
 ];
 
 /** Everything that must hold when the load is over, of every run in the database. */
-export async function faultsAtRest(cluster: ChaosCluster, runs: readonly LoadedRun[]): Promise<string[]> {
+export async function faultsAtRest(cluster: ChaosCluster, runs: readonly ObservedRun[]): Promise<string[]> {
   const faults: string[] = [];
   for (const [fault, sql] of FORBIDDEN_ROWS) {
     for (const { run_id: runId } of await cluster.rows<{ run_id: string }>(sql)) faults.push(`run ${runId}: ${fault}`);
@@ -115,7 +115,7 @@ async function faultsOfEffects(cluster: ChaosCluster): Promise<string[]> {
 }
 
 /** A completed run has its whole text, and each observer saw its log, once each. */
-async function faultsOfRun(v1: V1Client, { key, text, observations }: LoadedRun): Promise<string[]> {
+async function faultsOfRun(v1: V1Client, { key, text, observations }: ObservedRun): Promise<string[]> {
   const state = await v1.page(key);
   const said = state.result?.data['text'];
   const faults: string[] = [];

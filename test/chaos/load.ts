@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../support/random.js';
 import type { TestServer } from '../support/server.js';
-import { upTo, type RunKey } from '../support/v1-client.js';
-import { ChaosClient, type Findings } from './client.js';
-import type { Seen } from './doors.js';
+import { upTo } from '../support/v1-client.js';
+import { ChaosClient } from './client.js';
+import type { Findings } from './findings.js';
 
-/** A run that a client sent, and what each of its observers saw of it. */
-export interface LoadedRun {
-  readonly key: RunKey;
-  /** The text of its result, if it is completed. */
-  readonly text: string;
-  readonly observations: readonly (readonly Seen[])[];
-}
+/** Runs wait behind others that were lost, and behind processes that start. */
+const PATIENCE_MS = 300_000;
 
 interface Script {
   readonly script: string;
@@ -20,7 +15,6 @@ interface Script {
 
 /** Users who talk to their sessions until they are told to stop, one message after another or two at once. */
 export class Load {
-  readonly runs: LoadedRun[] = [];
   private readonly users: Promise<void>[] = [];
   private isOver = false;
   private scripts = 0;
@@ -34,7 +28,7 @@ export class Load {
   start(users: number): void {
     for (let user = 0; user < users; user += 1) {
       const random = new Random(this.random.below(2 ** 31));
-      this.users.push(this.talk(new ChaosClient(this.servers, random, this.findings), random));
+      this.users.push(this.talk(new ChaosClient(this.servers, random, this.findings, PATIENCE_MS), random));
     }
   }
 
@@ -66,7 +60,7 @@ export class Load {
     const cancelling = random.chance(0.1) ? sleep(random.below(600)).then(() => client.cancel(key)) : undefined;
     const observations = await Promise.all(upTo(observers).map(() => client.follow(key)));
     await cancelling;
-    this.runs.push({ key, text, observations });
+    this.findings.runs.push({ key, text, observations });
   }
 }
 
