@@ -37,7 +37,7 @@ describe('the image', () => {
       ['LICENSE', 'config', 'dist', 'node_modules', 'package.json', 'proto'].sort(),
     );
     if (isFullRun()) {
-      const packages = ['typescript', 'jest', '@nestjs/cli', 'eslint'];
+      const packages = ['@swc/core', 'jest', '@nestjs/cli', 'eslint'];
       expect(packages.filter((name) => existsSync(join(image.workdir, 'node_modules', name)))).toEqual([]);
     }
   });

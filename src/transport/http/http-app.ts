@@ -76,6 +76,7 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
   await app.register(multipart, {
     limits: { fileSize: config.vision.maxImageBytes, files: 1, parts: 10, fieldSize: 64 * 1024 },
   });
+  stopListening(app, streams.stopping);
   endStragglers(app);
   addSecurityHeaders(app);
   allowOrigins(fastify, config.http.allowOrigins);
@@ -84,6 +85,11 @@ export async function prepareHttpApp(app: NestFastifyApplication, config: Config
     deferContinue(request);
     server.emit('request', request, response);
   });
+}
+
+/** From then on a balancer finds nobody here and goes on to the next server, instead of being told 503. */
+function stopListening(app: NestFastifyApplication, stopping: AbortSignal): void {
+  stopping.addEventListener('abort', () => app.getHttpServer().close(), { once: true });
 }
 
 /**
@@ -96,7 +102,7 @@ function endStragglers(app: NestFastifyApplication): void {
     .getHttpAdapter()
     .getInstance()
     .addHook('preClose', (done) => {
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS).unref();
       server.once('close', () => clearTimeout(timer));
       done();
     });
