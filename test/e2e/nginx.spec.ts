@@ -41,7 +41,7 @@ describe('behind nginx', () => {
       [server],
       [
         ['proxy_read_timeout 60s;', `proxy_read_timeout ${READ_TIMEOUT};`],
-        ['grpc_read_timeout 1h;', `grpc_read_timeout ${READ_TIMEOUT};`],
+        ['grpc_read_timeout 60s;', `grpc_read_timeout ${READ_TIMEOUT};`],
       ],
     );
   });
