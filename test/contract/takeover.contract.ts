@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { Database } from '../../src/database/database.js';
 import { HeldRuns } from '../../src/runs/execution/held-runs.js';
 import { FlagPoll } from '../../src/runs/execution/flag-poll.js';
@@ -49,6 +50,15 @@ export function takeoverContract(store: StoreUnderTest): void {
     const runId = await submitted(core, sessionId);
     return { runId, lease: await claim(), events: new EngineEvents({ runId, sessionId }) };
   };
+
+  it('counts each refused end once, also where transactions share a commit and are repeated', async () => {
+    const { runId, lease } = await begin();
+    await core.takeover.takeOver(runId, undefined);
+    const cancel = (): Promise<void> => core.ending.cancel(lease, { execMs: 1 });
+    const outcomes = await Promise.allSettled([cancel(), cancel()]);
+    expect(outcomes).toMatchObject([{ reason: expect.any(FencedError) }, { reason: expect.any(FencedError) }]);
+    expect(await core.metrics.registry.metrics()).toContain('bridle_fenced_writes_total 2\n');
+  });
 
   describe('a lost run', () => {
     it('is closed in its log and queued again, for the next attempt', async () => {
@@ -318,6 +328,26 @@ export function takeoverContract(store: StoreUnderTest): void {
       await turns();
       expect(outcome).toBeInstanceOf(FencedError);
       expect(await logOf(core, runId)).toEqual(log);
+    });
+
+    it('does not begin a run that it was told to let go while it read what it needs', async () => {
+      const { runId, lease } = await begin();
+      const load = core.contexts.load.bind(core.contexts);
+      jest.spyOn(core.contexts, 'load').mockImplementation(async (id) => {
+        const context = await load(id);
+        for (const held of core.held.all()) held.stop('drain');
+        return context;
+      });
+      let end = (): void => undefined;
+      runtime.behave = async function* () {
+        await new Promise<void>((resolve) => (end = resolve));
+      };
+      const executing = core.executor.execute(lease);
+      await Promise.race([executing, until('the agent', () => runtime.inputs.length > 0)]);
+      expect(runtime.inputs.length).toBe(0);
+      await executing;
+      end();
+      expect(await runRow(core.database, runId)).toMatchObject({ status: 'queued', attempt: 1, leaseOwner: null });
     });
 
     it('finishes its claims before it stops', async () => {

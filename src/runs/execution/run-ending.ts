@@ -91,12 +91,7 @@ export class RunEnding {
     write: (manager: EntityManager, run: Run) => Promise<LoggedEvent[] | undefined>,
   ): Promise<boolean> {
     await this.log.settled(lease.runId);
-    const events = await this.database.inTransaction(async (manager) => {
-      const run = await lockRunAndSession(this.database, manager, lease.runId);
-      // an agent that was left behind may come late: its run has ended
-      if (run?.epoch !== lease.epoch || isTerminalStatus(run.status)) throw this.fenced(lease);
-      return write(manager, run);
-    });
+    const events = await this.underLease(lease, write);
     const last = events?.at(-1);
     if (events === undefined || last === undefined) return false;
     this.hints.committed(lease.runId, events);
@@ -104,8 +99,18 @@ export class RunEnding {
     return true;
   }
 
-  private fenced({ runId }: Lease): FencedError {
-    this.metrics.fenced();
-    return new FencedError(runId);
+  /** A refusal is counted outside of the transaction, whose work may run twice. */
+  private async underLease<T>(lease: Lease, write: (manager: EntityManager, run: Run) => Promise<T>): Promise<T> {
+    try {
+      return await this.database.inTransaction(async (manager) => {
+        const run = await lockRunAndSession(this.database, manager, lease.runId);
+        // an agent that was left behind may come late: its run has ended
+        if (run?.epoch !== lease.epoch || isTerminalStatus(run.status)) throw new FencedError(lease.runId);
+        return write(manager, run);
+      });
+    } catch (error) {
+      if (error instanceof FencedError) this.metrics.fenced();
+      throw error;
+    }
   }
 }

@@ -65,6 +65,7 @@ export class RunExecutor {
       if (this.isDraining) held.stop('drain');
       held.signal.throwIfAborted();
       const context = await this.contexts.load(lease.runId);
+      held.signal.throwIfAborted();
       const leftMs = Math.max(0, this.config.runs.maxExecMs - context.run.execMs);
       limit = setTimeout(() => held.stop('time_limit'), Math.min(leftMs, LONGEST_TIMER_MS));
       await this.obeying(this.run(context, held, writer, startedAt), held);
