@@ -6,6 +6,7 @@ import { startMariaDb, type MariaDb } from '../../scripts/lib/mariadb.mjs';
 import { SystemClock } from '../../src/common/clock.js';
 import { mysqlSource } from '../../src/database/data-sources.js';
 import { Database } from '../../src/database/database.js';
+import { MysqlPool } from '../../src/database/mysql-pool.js';
 import { openMysqlConnection } from '../../src/database/mysql-session.js';
 import { until } from '../support/core.js';
 import { mysqlUnderTest, type TestDatabase } from '../support/databases.js';
@@ -190,6 +191,16 @@ describe('the pool of connections', () => {
     await execute(place.url, ...rows.flat().map(({ id }) => `KILL ${id}`));
     await sleep(50);
     expect(await one()).toEqual([{ one: 1 }]);
+  });
+
+  it('ends without a fault when its server goes away in the middle of a connect', async () => {
+    proxy.loseNew();
+    const pool = new MysqlPool(url, { poolSize: 1, timeoutMs: TIMEOUT_MS });
+    pool.getConnection(() => undefined);
+    await sleep(50);
+    const ended = new Promise<void>((resolve) => pool.end(resolve));
+    await proxy.close();
+    await expect(ended).resolves.toBeUndefined();
   });
 
   it('is refused at once by a server that is gone', async () => {
