@@ -5,7 +5,7 @@ import { isRepeatable, withStoreFault } from './database-errors.js';
 import { mysqlSource, sqlitePath, sqliteReader, sqliteWriter, type DatabaseLocation } from './data-sources.js';
 import { concurrent, gated, type InTransaction, type Lane } from './in-transaction.js';
 import { takeLockFile } from './lock-file.js';
-import { migrateMysql, migrateSchema, schemaState, type SchemaState } from './migrate.js';
+import { isUpToDate, migrateMysql, migrateSchema, schemaState, type SchemaState } from './migrate.js';
 import { DEFAULT_TIMEOUT_MS } from './mysql-session.js';
 import { MYSQL_NOW_MS } from './now.js';
 
@@ -67,7 +67,9 @@ export class Database {
     const { url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS } = location;
     const pool = await mysqlSource(url, { poolSize, timeoutMs }).initialize();
     const nothing = (): void => undefined;
-    const migrate = (): Promise<void> => migrateMysql(url);
+    const migrate = async (): Promise<void> => {
+      if (!isUpToDate(await schemaState(pool))) await migrateMysql(url);
+    };
     return new Database('mysql', true, pool, pool, concurrent(pool, isRepeatable), clock, nothing, migrate);
   }
 

@@ -27,6 +27,9 @@ export class NewerSchemaError extends Error {
 export const schemaIsNewer = (unknown: readonly string[]): string =>
   `a newer version made the schema (${unknown.join(', ')}); run that version, or restore a backup from before its first start`;
 
+/** Nothing to do, and nothing that a newer version did. */
+export const isUpToDate = ({ pending, unknown }: SchemaState): boolean => pending.length + unknown.length === 0;
+
 /** Compares the schema with our migrations, and changes nothing. */
 export async function schemaState(source: DataSource): Promise<SchemaState> {
   const runner = source.createQueryRunner();
