@@ -79,9 +79,9 @@ export class SilentServerError extends Error {
 }
 
 /**
- * Executes one statement.
+ * Executes one statement that the server itself ends in time.
  * @param timeoutMs 0 = it may take as long as it takes
- * @throws SilentServerError after that time; no further statement, not even a ROLLBACK, waits behind it then
+ * @throws SilentServerError when not even that comes
  */
 export function execute(
   connection: Connection,
@@ -89,12 +89,26 @@ export function execute(
   values: unknown[] | undefined,
   timeoutMs: number,
 ): Promise<[rows: unknown, fields: unknown]> {
+  return executeWithin(connection, sql, values, timeoutMs === 0 ? undefined : timeoutMs + MARGIN_MS);
+}
+
+/**
+ * Executes one statement.
+ * @param limitMs undefined = it may take as long as it takes
+ * @throws SilentServerError after that time; no further statement, not even a ROLLBACK, waits behind it then
+ */
+export function executeWithin(
+  connection: Connection,
+  sql: string,
+  values: unknown[] | undefined,
+  limitMs: number | undefined,
+): Promise<[rows: unknown, fields: unknown]> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
+    const giveUp = (waitedMs: number): void => {
       drop(connection);
-      reject(new SilentServerError(timeoutMs + MARGIN_MS));
+      reject(new SilentServerError(waitedMs));
     };
-    const timer = timeoutMs === 0 ? undefined : setTimeout(giveUp, timeoutMs + MARGIN_MS);
+    const timer = limitMs === undefined ? undefined : setTimeout(giveUp, limitMs, limitMs);
     connection.query({ sql, values }, (error, rows, fields) => {
       clearTimeout(timer);
       if (error) reject(error);

@@ -1,6 +1,6 @@
 import type { Connection } from 'mysql2';
 import { isRepeatable } from '../../database/database-errors.js';
-import { openMysqlConnection } from '../../database/mysql-session.js';
+import { drop, executeWithin, openMysqlConnection } from '../../database/mysql-session.js';
 import { MYSQL_NOW_MS } from '../../database/now.js';
 import type { Lease } from '../run.js';
 import { chunksOf } from '../chunks.js';
@@ -24,23 +24,27 @@ export class RenewalStore {
   async renew(leases: readonly Lease[]): Promise<readonly Lease[]> {
     const isOld = this.connection !== undefined;
     try {
-      return await this.renewAll(leases);
+      return await this.tryAll(leases);
     } catch (error) {
-      this.close();
       if (!isOld) throw error;
     }
     // the server closes a connection that is idle for long: that is no outage
+    return this.tryAll(leases);
+  }
+
+  close(): void {
+    if (this.connection !== undefined) drop(this.connection);
+    this.connection = undefined;
+  }
+
+  /** A connection on which something failed is not used again. */
+  private async tryAll(leases: readonly Lease[]): Promise<readonly Lease[]> {
     try {
       return await this.renewAll(leases);
     } catch (error) {
       this.close();
       throw error;
     }
-  }
-
-  close(): void {
-    this.connection?.destroy();
-    this.connection = undefined;
   }
 
   private async renewAll(leases: readonly Lease[]): Promise<readonly Lease[]> {
@@ -89,15 +93,9 @@ export class RenewalStore {
     const answerMs = Math.min(LONGEST_ANSWER_MS, heartbeatMs) + lockWaitS * 1000;
     if (this.connection === undefined) {
       this.connection = await openMysqlConnection(url, answerMs);
-      await ask(this.connection, answerMs, `SET SESSION innodb_lock_wait_timeout = ${lockWaitS}`, []);
+      await executeWithin(this.connection, `SET SESSION innodb_lock_wait_timeout = ${lockWaitS}`, undefined, answerMs);
     }
     const { connection } = this;
-    return (sql, parameters) => ask(connection, answerMs, sql, parameters);
+    return async (sql, parameters) => (await executeWithin(connection, sql, [...parameters], answerMs))[0];
   }
-}
-
-function ask(connection: Connection, timeout: number, sql: string, values: readonly unknown[]): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    connection.query({ sql, values: [...values], timeout }, (error, rows) => (error ? reject(error) : resolve(rows)));
-  });
 }
