@@ -72,7 +72,7 @@ module.exports = {
       name: 'engine-is-plain-typescript',
       severity: 'error',
       comment: 'The engine gets its ports as arguments: no framework, no database, no file system, no rxjs.',
-      from: { path: '^src/harness/(engine|ports)/' },
+      from: { path: '^src/harness/(engine|ports|questions|trace)/' },
       to: {
         path: 'node_modules/(@nestjs|typeorm|fastify|rxjs|pino|undici|better-sqlite3|mysql2)|^(node:)?(fs|http|https|net|child_process)',
       },
@@ -94,7 +94,7 @@ module.exports = {
     ),
     only(
       'engine-and-ports',
-      '^src/harness/(engine|ports)/',
+      '^src/harness/(engine|ports|questions|trace)/',
       ['^src/common/', '^src/events/'],
       'Engine and ports stand alone.',
     ),
@@ -107,7 +107,7 @@ module.exports = {
     only('observability', OBSERVABILITY, ['^src/common/', '^src/config/'], 'Logs and metrics know no business.'),
     only(
       'harness',
-      '^src/harness/(?!engine/|ports/)',
+      '^src/harness/(?!engine/|ports/|questions/|trace/)',
       ['^src/harness/', '^src/common/', '^src/config/', '^src/events/', '^src/outgoing/', BLOB_STORE, OBSERVABILITY],
       'Models and tools reach bytes and runs through ports, and no database.',
     ),
@@ -129,6 +129,7 @@ module.exports = {
         '^src/auth/principal\\.ts$',
         '^src/(harness|vision)/[^/]+\\.(service|types)\\.ts$',
         '^src/harness/agent',
+        '^src/harness/(questions|trace)/',
       ],
       'Runs use the services of harness and vision, never what is behind them.',
     ),

@@ -6,8 +6,8 @@ import type {
   FinishReason,
   InputRequired,
   Metrics,
+  PendingQuestion,
   PendingTask,
-  Question,
   QuestionAnswer,
   RunError,
   RunResult,
@@ -131,7 +131,7 @@ export interface EventFields {
     planIndex: number;
     reasonId: string;
   };
-  hitl_pending: { pendingTasks: readonly PendingTask[]; questions: readonly Question[] };
+  hitl_pending: { pendingTasks: readonly PendingTask[]; questions: readonly PendingQuestion[] };
   hitl_decided: {
     callId: string;
     toolName: string;

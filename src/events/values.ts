@@ -64,6 +64,17 @@ export interface PendingTask {
   readonly path: readonly string[];
 }
 
+/** What a human decided about a tool call that waited for it (contract engine §3). */
+export interface ToolDecision {
+  readonly decision: 'approve' | 'reject' | 'skip';
+  /** Approved: appended to the tool's result; else what the model reads in its place. */
+  readonly comment?: string;
+  /** Approved: laid over the model's arguments, key by key. */
+  readonly modifiedArgs?: JsonObject;
+  /** What the rejection of the only waiting call does; default `end`: the run is over. */
+  readonly ifRejected?: 'end' | 'observe';
+}
+
 export interface QuestionOption {
   readonly label: string;
   readonly description?: string;
@@ -78,6 +89,13 @@ export interface Question {
   readonly options: readonly QuestionOption[];
   readonly multiSelect: boolean;
   readonly optional?: boolean;
+}
+
+/** A question that a call asks; its `id` is unique within the call. */
+export interface PendingQuestion extends Question {
+  readonly callUuid: string;
+  /** Task ids of the children that lead to the call; empty for the run's own. */
+  readonly path: readonly string[];
 }
 
 export interface InputRequired {

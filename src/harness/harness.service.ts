@@ -11,6 +11,7 @@ import { runEngine } from './engine/run-engine.js';
 import { ModelRegistry } from './models/model-registry.js';
 import type { AgentRun } from './ports/agent-run.js';
 import type { ChatMessage, ToolDeclaration } from './ports/chat-model.port.js';
+import { AllowAll } from './ports/permissions.port.js';
 import type { Tool } from './ports/tool.port.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
@@ -68,12 +69,14 @@ export class HarnessService {
       attempt: input.attempt,
       system: [agent.systemPrompt, input.answerInstructions ?? ''].filter((text) => text !== '').join('\n\n'),
       language,
-      messages: input.messages,
-      turnsTaken: input.turnsTaken,
-      ...(input.openCalls === undefined ? {} : { openCalls: input.openCalls }),
-      ...(input.openAnswer === undefined ? {} : { openAnswer: input.openAnswer }),
+      trace: input.trace,
+      ...(input.suspension === undefined ? {} : { suspension: input.suspension }),
       model,
       tools: this.toolsOf(agent, input),
+      permissions: new AllowAll(),
+      toolContext: {},
+      rejectSingle: 'end',
+      path: [],
       limits: this.limitsOf(agent),
       ...(input.answerCheck === undefined ? {} : { answerCheck: input.answerCheck }),
       inputs: input.inputs,
@@ -86,7 +89,7 @@ export class HarnessService {
   private toolsOf(agent: AgentDefinition, input: AgentRun): Tool[] {
     const setting = input.timeZone === undefined ? {} : { timeZone: input.timeZone };
     const builtIn = this.tools.toolsOf(agent.tools, setting);
-    return [...builtIn, ...this.tools.scriptToolsIn(newestUserText(input.messages))];
+    return [...builtIn, ...this.tools.scriptToolsIn(newestUserText(input.trace.messages))];
   }
 
   private limitsOf(agent: AgentDefinition): EngineLimits {

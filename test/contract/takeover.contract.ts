@@ -265,7 +265,7 @@ export function takeoverContract(store: StoreUnderTest): void {
       const log = await logOf(core, runId);
       expect(log.at(-1)).toMatchObject({ type: 'run_completed', result: { data: { text: 'done' } } });
       expect(runtime.inputs).toMatchObject([
-        { attempt: 2, turnsTaken: 0, messages: [{ role: 'user' }], openCalls: undefined },
+        { attempt: 2, trace: { turnsTaken: 0, messages: [{ role: 'user' }], openCalls: undefined } },
       ]);
     });
 

@@ -5,6 +5,8 @@ import type { EngineEvent, EngineEventType, EventOf } from '../../src/events/har
 import type { EngineInput } from '../../src/harness/engine/engine-input.js';
 import { runEngine } from '../../src/harness/engine/run-engine.js';
 import type { ChatMessage, ChatModel } from '../../src/harness/ports/chat-model.port.js';
+import { AllowAll } from '../../src/harness/ports/permissions.port.js';
+import type { Trace } from '../../src/harness/ports/trace.js';
 import { NoInputs, RunInputs, type TakenInput } from '../../src/harness/ports/run-inputs.port.js';
 import { Tool, type ToolContext, type ToolEffect, type ToolResult } from '../../src/harness/ports/tool.port.js';
 
@@ -20,8 +22,12 @@ export class CountingIds extends Ids {
 
 export const userMessage = (text: string): ChatMessage => ({ role: 'user', parts: [{ kind: 'text', text }] });
 
+/** What a test says of an engine run: any field, and those of the trace beside them. */
+export type EngineChanges = Partial<EngineInput> & Partial<Trace>;
+
 /** The input of an engine run with short waits; give it a model and what the test is about. */
-export function anEngineInput(model: ChatModel, changes: Partial<EngineInput> = {}): EngineInput {
+export function anEngineInput(model: ChatModel, changes: EngineChanges = {}): EngineInput {
+  const { messages = [userMessage('hi')], turnsTaken = 0, openCalls, openAnswer, ...rest } = changes;
   return {
     runId: 'r1',
     sessionId: 's1',
@@ -30,15 +36,18 @@ export function anEngineInput(model: ChatModel, changes: Partial<EngineInput> = 
     attempt: 1,
     system: 'Be brief.',
     language: 'en',
-    messages: [userMessage('hi')],
-    turnsTaken: 0,
+    trace: { messages, turnsTaken, openCalls, openAnswer },
     model,
     tools: [],
+    permissions: new AllowAll(),
+    toolContext: {},
+    rejectSingle: 'end',
+    path: [],
     limits: { maxTurns: 20, toolTimeoutMs: 5000, toolOutputChars: 1000, modelAttempts: 3, retryBaseMs: 1 },
     inputs: new NoInputs(),
     clock: new SystemClock(),
     ids: new CountingIds(),
-    ...changes,
+    ...rest,
   };
 }
 

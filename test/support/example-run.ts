@@ -141,7 +141,12 @@ const ROWS: readonly Row[] = [
       durationMs: 420,
     },
   ],
-  ['10:00:01.400', 'e1', 'hitl_pending', { pendingTasks: [TASK], questions: [QUESTION] }],
+  [
+    '10:00:01.400',
+    'e1',
+    'hitl_pending',
+    { pendingTasks: [TASK], questions: [{ ...QUESTION, callUuid: 'c1', path: [] }] },
+  ],
   [
     '10:00:01.600',
     'e1',

@@ -3,7 +3,8 @@ import { isTerminal } from '../../src/events/harness-event.js';
 import type { LoggedEvent } from '../../src/events/projection.js';
 import { isLegalTransition, isTerminalStatus, type RunStatus } from '../../src/events/run-state.js';
 import { FencedError } from '../../src/runs/ports/event-log.port.js';
-import { conversationOf, type Conversation } from '../../src/runs/reading/conversation.js';
+import type { Trace } from '../../src/harness/ports/trace.js';
+import { traceOf } from '../../src/harness/trace/trace.js';
 import type { Lease } from '../../src/runs/run.js';
 import { lifecycleEvent } from '../../src/runs/log/lifecycle-events.js';
 import { ALICE, aSession, finish, logOf, runRow, runRowOf, submitted, type Core, type RunRow } from './core.js';
@@ -149,7 +150,7 @@ export class RunLife {
     if (this.statuses.get(lease.runId) !== 'queued') throw new Error(`a run that is not queued was claimed`);
     this.statuses.set(lease.runId, 'running');
     const { run, history } = await this.core.contexts.load(lease.runId);
-    const conversation = conversationOf(history, lease.runId, () => Promise.reject(new Error('no pictures here')));
+    const conversation = traceOf(history, lease.runId, () => Promise.reject(new Error('no pictures here')));
     const open = conversation.openCalls?.calls.map((call) => call.providerCallId) ?? [];
     const fault = pairingFault(conversation.messages, open);
     if (fault !== undefined) throw new Error(`the history of attempt ${run.attempt} is not paired: ${fault}`);
@@ -305,7 +306,7 @@ function openFault(log: readonly LoggedEvent[]): string | undefined {
 }
 
 /** An agent that thinks, calls two tools one after the other, thinks again and answers; the model's own ids repeat. */
-function* agent(events: EngineEvents, conversation: Conversation): Generator<EngineEvent> {
+function* agent(events: EngineEvents, conversation: Trace): Generator<EngineEvent> {
   if (conversation.openCalls !== undefined) {
     const { reasonId, calls } = conversation.openCalls;
     for (const call of calls) {

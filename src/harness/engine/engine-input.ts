@@ -1,9 +1,11 @@
-import type { OpenAnswer } from '../ports/agent-run.js';
 import type { AnswerCheck } from '../ports/answer-check.js';
-import type { ChatMessage, ChatModel } from '../ports/chat-model.port.js';
+import type { ChatModel } from '../ports/chat-model.port.js';
+import type { Permissions } from '../ports/permissions.port.js';
 import type { RunInputs } from '../ports/run-inputs.port.js';
 import type { Tool } from '../ports/tool.port.js';
-import type { ToolCallRequest } from '../../events/values.js';
+import type { Suspension, Trace } from '../ports/trace.js';
+import type { JsonObject } from '../../common/json.js';
+import type { ParentLink } from '../../events/harness-event.js';
 import type { Clock } from '../../common/clock.js';
 import type { Ids } from '../../common/ids.js';
 
@@ -30,16 +32,19 @@ export interface EngineInput {
   readonly attempt: number;
   readonly system: string;
   readonly language: 'zh' | 'en';
-  /** History and the new message, oldest first; every tool call in it has its result, except `openCalls`. */
-  readonly messages: readonly ChatMessage[];
-  /** Turns that the run already took (a takeover, a resume). */
-  readonly turnsTaken: number;
-  /** Calls of the newest assistant message that never started: they run first, without a model call. */
-  readonly openCalls?: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] };
-  /** The run's newest answer, whole and not among `messages`: it is judged first, without a model call. */
-  readonly openAnswer?: OpenAnswer;
+  readonly trace: Trace;
+  readonly suspension?: Suspension;
   readonly model: ChatModel;
   readonly tools: readonly Tool[];
+  readonly permissions: Permissions;
+  /** Laid over the arguments of every call: a model can neither see nor set these keys. */
+  readonly toolContext: JsonObject;
+  /** What the rejection of the only waiting call does when the decision does not say. */
+  readonly rejectSingle: 'end' | 'observe';
+  /** Set for a sub-agent: where its events hang. */
+  readonly parent?: ParentLink;
+  /** Task ids that lead to this agent; empty for the run's own. */
+  readonly path: readonly string[];
   readonly limits: EngineLimits;
   readonly answerCheck?: AnswerCheck;
   readonly inputs: RunInputs;

@@ -1,15 +1,19 @@
 import type { JsonObject } from '../../common/json.js';
 import type { EngineEvent, EventOf } from '../../events/harness-event.js';
-import type { EndReason } from '../../events/values.js';
+import type { EndReason, ToolCallRequest } from '../../events/values.js';
 import type { ChatMessage, ChatRequest } from '../ports/chat-model.port.js';
+import type { OpenCalls } from '../ports/trace.js';
 import { abortable } from '../../common/abort.js';
-import { act } from './act.js';
+import { Action, resultMessages, type DoneCall } from './act.js';
+import { judgeBatch, type DecidedCall } from './batch.js';
 import type { EngineInput } from './engine-input.js';
 import { engineTexts, type EngineTexts } from './engine-texts.js';
 import { EventFactory } from './event-factory.js';
 import { Reasoning, type ReasonOutcome } from './reason.js';
 import { hasPicture, withoutOldPictures } from './run-messages.js';
+import type { Waiting } from './stepped-tool.js';
 import { TokenMeter } from './token-meter.js';
+import { isRunnable } from './tool-call.js';
 
 type RunEnd = EventOf<'run_end'>;
 type Answered = Extract<ReasonOutcome, { kind: 'answered' }>;
@@ -38,22 +42,17 @@ export class EngineLoop {
     this.events = new EventFactory(input);
     this.texts = engineTexts(input.language);
     this.meter = new TokenMeter(input.clock.nowMs());
-    this.messages = input.model.acceptsPictures ? [...input.messages] : withoutOldPictures(input.messages, input.runId);
-    this.turns = input.turnsTaken;
+    const { messages, turnsTaken } = input.trace;
+    this.messages = input.model.acceptsPictures ? [...messages] : withoutOldPictures(messages, input.runId);
+    this.turns = turnsTaken;
     this.turnLimit = input.limits.maxTurns;
   }
 
   async *run(): AsyncGenerator<EngineEvent> {
-    const { openCalls, openAnswer, inputs } = this.input;
     yield this.events.make('run_start', {});
-    if (openCalls !== undefined) {
-      this.messages.push(...(yield* act(this.input, openCalls.reasonId, openCalls.calls, this.events, this.signal)));
-    }
-    const first = openAnswer && this.judge({ ...openAnswer, toolCalls: [] });
-    for (let end = first; ; end = yield* this.turn()) {
+    for (let end = yield* this.begin(); ; end = yield* this.turn()) {
       if (end === undefined) continue;
-      // Not raced with the signal: the host ends the run inside this call.
-      if (!(await this.takeInputs()) && (await inputs.mayEnd(end))) {
+      if (await this.isAccepted(end)) {
         yield end;
         return;
       }
@@ -61,6 +60,23 @@ export class EngineLoop {
       if (this.openReason !== undefined) yield this.openReason();
       this.openReason = undefined;
     }
+  }
+
+  /** Goes on where the log of the run stops, without asking the model; undefined = the loop goes on. */
+  private async *begin(): AsyncGenerator<EngineEvent, RunEnd | undefined> {
+    const { openCalls, openAnswer } = this.input.trace;
+    const left = undecided(this.input);
+    if (left !== undefined) return yield* this.wait(left);
+    if (openCalls !== undefined) return yield* this.act(openCalls.reasonId, openCalls.calls, openCalls);
+    return openAnswer && this.judge({ ...openAnswer, toolCalls: [] });
+  }
+
+  /** Not raced with the signal: the host ends the run inside this call. */
+  private async isAccepted(end: RunEnd): Promise<boolean> {
+    const { inputs } = this.input;
+    // What came in while a human is waited for is read after the answer: it cannot stand between calls and results.
+    if (end.reason === 'pending') return (await inputs.mayEnd(end)) || true;
+    return !(await this.takeInputs()) && inputs.mayEnd(end);
   }
 
   /** One model call and what follows from it; undefined = the loop goes on. */
@@ -84,8 +100,40 @@ export class EngineLoop {
     if (outcome.toolCalls.length === 0) return this.judge(outcome);
     this.emptyAnswers = 0;
     this.remember(outcome.text, outcome);
-    this.messages.push(...(yield* act(this.input, outcome.reasonId, outcome.toolCalls, this.events, this.signal)));
-    return undefined;
+    return yield* this.act(outcome.reasonId, outcome.toolCalls);
+  }
+
+  /** The calls of one turn: a human is asked, or they run. */
+  private async *act(
+    reasonId: string,
+    requests: readonly ToolCallRequest[],
+    resumed?: OpenCalls,
+  ): AsyncGenerator<EngineEvent, RunEnd | undefined> {
+    const batch = await abortable(judgeBatch(this.input, requests, this.texts), this.signal);
+    if (batch.kind === 'waiting') return yield* this.wait(batch.waiting);
+    if (batch.kind === 'rejected') {
+      yield this.decidedEvent(batch.decided);
+      return this.end('rejected', batch.text);
+    }
+    for (const decided of batch.decided) yield this.decidedEvent(decided);
+    const { input, events, meter, signal } = this;
+    const outcome = yield* new Action(input, reasonId, batch.calls, resumed, events, meter, signal).run();
+    if (outcome.kind === 'waiting') return yield* this.wait(outcome.waiting);
+    this.messages.push(...resultMessages(outcome.calls));
+    const answer = directAnswer(outcome.calls);
+    return answer === undefined ? undefined : this.end('completed', answer);
+  }
+
+  /** Ends the request, and not the run: it goes on when a human has spoken. */
+  private async *wait({ tasks, questions }: Waiting): AsyncGenerator<EngineEvent, RunEnd> {
+    yield this.events.make('hitl_pending', { pendingTasks: tasks, questions });
+    return this.end('pending', this.texts.waits(tasks, questions));
+  }
+
+  private decidedEvent({ call, decision: { decision, comment } }: DecidedCall): EngineEvent {
+    const { callId, toolName } = call.request;
+    const said = comment !== undefined && { comment };
+    return this.events.make('hitl_decided', { callId, toolName, args: call.args, ...said, decision });
   }
 
   /** Adds what came in meanwhile to the conversation; true when there was something. */
@@ -167,6 +215,23 @@ export class EngineLoop {
       ...(answerCheck !== undefined && { resultShape: answerCheck.shape }),
     };
   }
+}
+
+/** What nobody has decided or answered yet of what the run waited for. */
+function undecided({ suspension }: EngineInput): Waiting | undefined {
+  if (suspension === undefined) return undefined;
+  const tasks = suspension.tasks.filter(({ callUuid }) => !suspension.decisions.has(callUuid));
+  const questions = suspension.questions.filter(({ callUuid }) => !suspension.answers.has(callUuid));
+  return tasks.length + questions.length > 0 ? { tasks, questions } : undefined;
+}
+
+/** The texts of a turn whose calls all answer the user themselves; undefined = the model goes on. */
+function directAnswer(calls: readonly DoneCall[]): string | undefined {
+  const isDirect = calls.every(
+    ({ call: { plan }, result }) =>
+      isRunnable(plan) && plan.tool.returnsDirectly === true && result.outcome === 'ok' && !isBlank(result.text),
+  );
+  return isDirect ? calls.map(({ result }) => result.text).join('\n') : undefined;
 }
 
 const isBlank = (text: string): boolean => text.trim() === '';

@@ -1,3 +1,4 @@
+import type { PendingQuestion, PendingTask } from '../../events/values.js';
 import type { ProviderError, ProviderFault } from '../ports/chat-model.port.js';
 
 /** The fixed sentences of the engine in one language: ends for people, corrections for the model. */
@@ -11,6 +12,13 @@ export interface EngineTexts {
   readonly invalidResult: string;
   readonly modelLacksVision: string;
   providerFailed(error: ProviderError): string;
+  /** The end of a request that waits for a human. */
+  waits(tasks: readonly PendingTask[], questions: readonly PendingQuestion[]): string;
+  /** What the model reads in place of the result of a call that a rule forbids. */
+  denied(toolName: string, reason: string): string;
+  /** The same for a call that a human rejected or left out without a word. */
+  rejected(toolName: string): string;
+  skipped(toolName: string): string;
 }
 
 type FaultTexts = Record<Exclude<ProviderFault, 'http' | 'other'>, string>;
@@ -45,6 +53,16 @@ const ENGLISH: EngineTexts = {
     if (fault === 'http') return options.status === undefined ? message : `the model answered ${options.status}`;
     return fault === 'other' ? message : ENGLISH_FAULTS[fault];
   },
+  waits: (tasks, questions) => {
+    if (tasks.length === 0)
+      return questions.length === 1 ? questions[0]!.question : `${questions.length} questions wait`;
+    const only = tasks.length === 1 ? tasks[0] : undefined;
+    if (only !== undefined) return only.comment ?? `the call of ${only.toolName} waits for approval`;
+    return `${tasks.length} tool calls wait for approval`;
+  },
+  denied: (toolName, reason) => `Not run: the call of ${toolName} is not permitted: ${reason}.`,
+  rejected: (toolName) => `the call of ${toolName} was rejected`,
+  skipped: (toolName) => `the call of ${toolName} was skipped`,
 };
 
 const CHINESE: EngineTexts = {
@@ -58,6 +76,16 @@ const CHINESE: EngineTexts = {
     if (fault === 'http') return options.status === undefined ? message : `模型服务返回 ${options.status}`;
     return fault === 'other' ? message : CHINESE_FAULTS[fault];
   },
+  waits: (tasks, questions) => {
+    if (tasks.length === 0)
+      return questions.length === 1 ? questions[0]!.question : `有 ${questions.length} 个问题等待回答`;
+    const only = tasks.length === 1 ? tasks[0] : undefined;
+    if (only !== undefined) return only.comment ?? `工具 ${only.toolName} 的调用等待批准`;
+    return `有 ${tasks.length} 个工具调用等待批准`;
+  },
+  denied: (toolName, reason) => `未执行：不允许调用 ${toolName}：${reason}。`,
+  rejected: (toolName) => `工具 ${toolName} 的调用被拒绝`,
+  skipped: (toolName) => `工具 ${toolName} 的调用被跳过`,
 };
 
 /** The sentences in the language of a run. */

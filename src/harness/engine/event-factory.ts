@@ -7,9 +7,10 @@ export class EventFactory {
   constructor(private readonly input: EngineInput) {}
 
   make<T extends EngineEventType>(type: T, fields: EventFields[T], meta?: JsonObject): EventOf<T> {
-    const { runId, agentName, sessionId, streamId, clock } = this.input;
+    const { runId, agentName, sessionId, streamId, clock, parent } = this.input;
     const common = { type, runId, at: clock.nowMs(), agentName, sessionId, streamId };
-    return deepFreeze({ ...common, ...fields, ...(meta !== undefined && { meta }) } as unknown as EventOf<T>);
+    const rest = { ...(meta !== undefined && { meta }), ...(parent !== undefined && { parent }) };
+    return deepFreeze({ ...common, ...fields, ...rest } as unknown as EventOf<T>);
   }
 }
 

@@ -12,7 +12,7 @@ import { PicturesService } from '../../vision/pictures.service.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { AgentRuntime } from '../ports/agent-runtime.port.js';
 import { EventLog, FencedError } from '../ports/event-log.port.js';
-import { conversationOf } from '../reading/conversation.js';
+import { traceOf } from '../../harness/trace/trace.js';
 import type { Lease } from '../run.js';
 import { HeldRuns, RunStopped, type HeldRun } from './held-runs.js';
 import { PictureFetcher } from './picture-fetcher.js';
@@ -100,7 +100,7 @@ export class RunExecutor {
   private async run(context: RunContext, held: HeldRun, writer: RunWriter, startedAt: number): Promise<void> {
     const { run, facts } = context;
     const history = await this.fetcher.withPictures(context, writer, held.signal);
-    const conversation = conversationOf(history, run.id, (image) => this.pictures.load(image));
+    const trace = traceOf(history, run.id, (image) => this.pictures.load(image));
     const shape = this.answers.shapeOf({
       capabilities: run.capabilities,
       pictureCount: ownParts(context).filter(isPicture).length,
@@ -115,10 +115,8 @@ export class RunExecutor {
         run: facts,
         attempt: run.attempt,
         timeZone: context.timeZone,
-        messages: conversation.messages,
-        turnsTaken: conversation.turnsTaken,
-        openCalls: conversation.openCalls,
-        openAnswer: conversation.openAnswer,
+        trace,
+        suspension: undefined,
         answerCheck: shape.check,
         answerInstructions: shape.instructions,
         inputs,

@@ -4,7 +4,7 @@ import type { EventType, ProgressState, TerminalEvent } from '../../events/harne
 import { textOf } from '../../events/parts.js';
 import type { LoggedEvent, RunFacts } from '../../events/projection.js';
 import { messageOf } from './messages.js';
-import { toArtifact, toInputRequired, toJsonObject, toRunError, toTime, toUsage } from './values.js';
+import { toArtifact, toInputRequired, toJsonObject, toPendingQuestion, toRunError, toTime, toUsage } from './values.js';
 
 /** The public name of each event type: a total map, so that ids stay dense on every door that uses it. */
 const PUBLIC_TYPES = {
@@ -139,6 +139,8 @@ function ownFields(event: LoggedEvent, run: RunFacts): JsonObject {
       return { usage: toUsage(event.usage) };
     case 'progress':
       return event.detail ? { detail: event.detail } : {};
+    case 'hitl_pending':
+      return { detail: { ...dataOf(event), questions: event.questions.map(toPendingQuestion) } };
     default:
       return { detail: dataOf(event) };
   }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../common/json.js';
-import type { ArtifactRef, InputRequired, RunError, Usage } from '../../events/values.js';
+import type { ArtifactRef, InputRequired, PendingQuestion, RunError, Usage } from '../../events/values.js';
 
 /** RFC 3339 in UTC with milliseconds. */
 export function toTime(epochMs: number): string {
@@ -47,6 +47,11 @@ export function toRunError(error: RunError): JsonObject {
 }
 
 /** What a run waits for; `tasks` is left out when nothing waits for approval. */
+/** A waiting question without the call that asks it; `path` only inside a sub-agent. */
+export function toPendingQuestion({ callUuid: _callUuid, path, ...question }: PendingQuestion): JsonObject {
+  return { ...toJsonObject(question), ...(path.length > 0 && { path }) };
+}
+
 export function toInputRequired(input: InputRequired): JsonObject {
   const tasks = input.tasks.map((task) => ({
     call_uuid: task.callUuid,

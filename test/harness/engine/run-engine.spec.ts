@@ -299,8 +299,9 @@ describe('runEngine', () => {
       toolCalls: [{ id: 'call_7', name: 'echo', args: { q: 'x' } }],
       runId: 'r1',
     };
-    const input = anEngineInput(model, { tools: [echo], messages: [userMessage('hi'), said] });
-    const { events } = await record({ ...input, openCalls: { reasonId: 'x9', calls } });
+    const openCalls = { reasonId: 'x9', calls };
+    const input = anEngineInput(model, { tools: [echo], messages: [userMessage('hi'), said], openCalls });
+    const { events } = await record(input);
     assertGrammar(events, { end: 'complete', resumed: ['c7'] });
     expect(typesOf(events).slice(0, 5)).toEqual([
       ...['run_start', 'action_start', 'tool_call_start', 'tool_call_end', 'action_end'],

@@ -44,6 +44,7 @@ describe('tool calls', () => {
           callId,
           stepKey: `tool:${callId}`,
           attempt: 1,
+          values: {},
         },
       },
     ]);

@@ -3,7 +3,15 @@ import { Agent } from 'undici';
 import type { EngineInput } from '../../../src/harness/engine/engine-input.js';
 import { OpenAiCompatibleModel } from '../../../src/harness/models/openai-compatible.js';
 import type { ChatMessage } from '../../../src/harness/ports/chat-model.port.js';
-import { anEngineInput, FakeTool, only, record, the, userMessage } from '../../support/engine-run.js';
+import {
+  anEngineInput,
+  FakeTool,
+  type EngineChanges,
+  only,
+  record,
+  the,
+  userMessage,
+} from '../../support/engine-run.js';
 import { assertGrammar } from '../../support/grammar.js';
 import {
   answerReply,
@@ -35,13 +43,13 @@ afterEach(async () => {
   await llm.close();
 });
 
-function anInput(changes: Partial<EngineInput> = {}): EngineInput {
+function anInput(changes: EngineChanges = {}): EngineInput {
   const options = { name: 'scripted-1', firstByteMs: 2000, idleMs: 2000, acceptsPictures: true };
   const model = new OpenAiCompatibleModel({ ...options, baseUrl: llm.baseUrl, dispatcher });
   return anEngineInput(model, { tools: [counter], ...changes });
 }
 
-async function run(changes: Partial<EngineInput> = {}) {
+async function run(changes: EngineChanges = {}) {
   const recorded = await record(anInput(changes));
   expect(recorded.error).toBeUndefined();
   assertGrammar(recorded.events, { end: 'complete' });

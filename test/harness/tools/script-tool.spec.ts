@@ -18,6 +18,7 @@ const context: ToolContext = {
   agentName: 'harness_agent',
   callId: 'c1',
   stepKey: 'tool:c1',
+  values: {},
   attempt: 2,
 };
 

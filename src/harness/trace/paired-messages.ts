@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatToolCall } from '../../harness/ports/chat-model.port.js';
+import type { ChatMessage, ChatToolCall } from '../ports/chat-model.port.js';
 
 type Assistant = Extract<ChatMessage, { role: 'assistant' }>;
 type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/common/json.js';
-import { importedMessages } from '../../../src/runs/reading/imported-messages.js';
+import { importedMessages } from '../../../src/harness/trace/imported-messages.js';
 
 const model = (...parts: readonly object[]): JsonObject =>
   ({ author: 'agent', content: { role: 'model', parts } }) as unknown as JsonObject;

@@ -2,31 +2,37 @@ import type { EventOf } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import type { ImagePart, Part, UserInput } from '../../events/parts.js';
 import type { ToolCallRequest } from '../../events/values.js';
-import type { OpenAnswer } from '../../harness/ports/agent-run.js';
-import type { ChatMessage, ChatPart, ModelPicture } from '../../harness/ports/chat-model.port.js';
+import type { ChatMessage, ChatPart, ModelPicture } from '../ports/chat-model.port.js';
+import type { ChildTrace, OpenCalls, Trace } from '../ports/trace.js';
+import { callOfTask } from '../ports/trace.js';
 import { importedMessages } from './imported-messages.js';
 import { pairedMessages } from './paired-messages.js';
 
 /** Reads a stored picture for a model. */
 export type PictureLoader = (image: ImagePart) => Promise<ModelPicture>;
 
-export interface Conversation {
-  readonly messages: readonly ChatMessage[];
-  /** Model calls that the run already took. */
-  readonly turnsTaken: number;
-  /** Calls of the run's newest answer that never started: the engine begins with them. */
-  readonly openCalls: { readonly reasonId: string; readonly calls: readonly ToolCallRequest[] } | undefined;
-  /** The run's newest answer when it was whole and the run did not end: the engine judges it, `messages` lack it. */
-  readonly openAnswer: OpenAnswer | undefined;
-}
-
 /**
- * Rebuilds what the model sees next from the history rows of a session: user input, whole answers with their
- * tool calls and results, in run order. Every call has exactly one result afterwards, except the open calls of
- * the run itself.
+ * What an agent has done so far, rebuilt from history rows of its session: user input, whole answers with their tool
+ * calls and results, in run order. Every call has exactly one result afterwards, except the open calls of the run
+ * itself.
+ * @param events rows of the session in order; those of sub-agents tell what the run's open calls had begun
  * @param runId the run that goes on
  */
-export function conversationOf(events: readonly LoggedEvent[], runId: string, load: PictureLoader): Conversation {
+export function traceOf(events: readonly LoggedEvent[], runId: string, load: PictureLoader): Trace {
+  return traceIn(
+    events.filter((event) => event.parent === undefined),
+    runId,
+    events.filter((event) => event.parent !== undefined),
+    load,
+  );
+}
+
+function traceIn(
+  events: readonly LoggedEvent[],
+  runId: string,
+  ofChildren: readonly LoggedEvent[],
+  load: PictureLoader,
+): Trace {
   const own = events.filter((event) => event.runId === runId);
   const openCalls = openCallsOf(own);
   const unjudged = unjudgedAnswer(own);
@@ -40,15 +46,55 @@ export function conversationOf(events: readonly LoggedEvent[], runId: string, lo
     messages.push(...said);
   }
   const open = new Set(openCalls?.calls.map((call) => call.providerCallId));
+  const begun = childrenOf(openCalls?.calls ?? [], ofChildren, load);
   return {
     messages: pairedMessages(messages, open),
     turnsTaken: own.filter((event) => event.type === 'reason_end').length,
-    openCalls,
+    openCalls: openCalls && { ...openCalls, ...(begun.size > 0 && { children: begun }) },
     openAnswer: unjudged && {
       text: unjudged.text,
       thinking: unjudged.thinking ?? '',
       finishReason: unjudged.finishReason,
     },
+  };
+}
+
+/** The sub-agents that open calls had begun: a task id starts with the id of its call. */
+function childrenOf(
+  calls: readonly ToolCallRequest[],
+  events: readonly LoggedEvent[],
+  load: PictureLoader,
+): ReadonlyMap<string, readonly ChildTrace[]> {
+  const children = new Map<string, readonly ChildTrace[]>();
+  for (const { callId } of calls) {
+    const ofCall = events.filter((event) => event.parent !== undefined && callOfTask(event.parent.taskId) === callId);
+    const taskIds = [...new Set(ofCall.map((event) => event.parent!.taskId))];
+    if (taskIds.length > 0)
+      children.set(
+        callId,
+        taskIds.map((taskId) => childTrace(taskId, ofCall, events, load)),
+      );
+  }
+  return children;
+}
+
+function childTrace(
+  taskId: string,
+  ofCall: readonly LoggedEvent[],
+  all: readonly LoggedEvent[],
+  load: PictureLoader,
+): ChildTrace {
+  const own = ofCall.filter((event) => event.parent?.taskId === taskId);
+  const { runId, agentName, parent } = own[0]!;
+  const end = own.findLast((event) => event.type === 'run_end');
+  return {
+    taskId,
+    taskIndex: parent!.taskIndex,
+    runId,
+    agentName,
+    description: parent!.description,
+    trace: traceIn(own, runId, all, load),
+    end: end?.type === 'run_end' && end.reason !== 'pending' ? { reason: end.reason, text: end.text } : undefined,
   };
 }
 
@@ -138,7 +184,7 @@ function attachedPictures(events: readonly LoggedEvent[]): ReadonlyMap<string, r
   return byRun;
 }
 
-function openCallsOf(own: readonly LoggedEvent[]): Conversation['openCalls'] {
+function openCallsOf(own: readonly LoggedEvent[]): OpenCalls | undefined {
   const last = own.findLast((event) => event.type === 'reason_end');
   if (last?.type !== 'reason_end' || last.interrupted !== undefined || last.toolCalls.length === 0) return undefined;
   const ended = new Set(own.flatMap((event) => (event.type === 'tool_call_end' ? [event.callId] : [])));

@@ -1,6 +1,6 @@
 import type { HarnessEvent } from '../../../src/events/harness-event.js';
 import type { LoggedEvent } from '../../../src/events/projection.js';
-import { conversationOf } from '../../../src/runs/reading/conversation.js';
+import { traceOf } from '../../../src/harness/trace/trace.js';
 
 let seq = 0;
 
@@ -17,7 +17,7 @@ const answered = (runId: string, text: string, more: object = {}): LoggedEvent =
   logged(runId, 'reason_end', { reasonId: `r${seq}`, text, toolCalls: [], finishReason: 'stop', ...more });
 
 const conversation = (runId: string, ...events: readonly LoggedEvent[]) =>
-  conversationOf(events, runId, () => Promise.reject(new Error('no pictures here')));
+  traceOf(events, runId, () => Promise.reject(new Error('no pictures here')));
 
 const saidTo = ({ messages }: ReturnType<typeof conversation>): string[] =>
   messages.map((message) =>
@@ -26,7 +26,7 @@ const saidTo = ({ messages }: ReturnType<typeof conversation>): string[] =>
       : `${message.role}: ${message.text}`,
   );
 
-describe('conversationOf', () => {
+describe('traceOf', () => {
   it('hands the whole answer of a run that did not end to its judge', () => {
     const found = conversation('b', asked('a', '1'), answered('a', 'one'), asked('b', '2'), answered('b', 'two'));
     expect(found.openAnswer).toEqual({ text: 'two', thinking: '', finishReason: 'stop' });

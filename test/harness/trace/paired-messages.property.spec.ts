@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ChatMessage } from '../../../src/harness/ports/chat-model.port.js';
-import { pairedMessages } from '../../../src/runs/reading/paired-messages.js';
+import { pairedMessages } from '../../../src/harness/trace/paired-messages.js';
 import { pairingFault } from '../../support/pairing.js';
 import { propertyRuns } from '../../support/property-runs.js';
 

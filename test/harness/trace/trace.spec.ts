@@ -2,7 +2,7 @@ import type { HarnessEvent } from '../../../src/events/harness-event.js';
 import type { ImagePart, Part } from '../../../src/events/parts.js';
 import type { LoggedEvent } from '../../../src/events/projection.js';
 import { isHistory } from '../../../src/runs/log/event-rows.js';
-import { conversationOf, type PictureLoader } from '../../../src/runs/reading/conversation.js';
+import { traceOf, type PictureLoader } from '../../../src/harness/trace/trace.js';
 import { EngineEvents } from '../../support/fake-runtime.js';
 import { begun, lifeEvent, logged } from '../../support/life-cycle.js';
 import { pairingFault } from '../../support/pairing.js';
@@ -37,7 +37,7 @@ const result = (callId: string, text = 'noon', isError = false) => ({
 });
 const asked = (id: string) => ({ id, name: 'now', args: {} });
 
-describe('conversationOf', () => {
+describe('traceOf', () => {
   it('tells users, answers, calls and results of every run in order', () => {
     const events = history(
       [
@@ -52,7 +52,7 @@ describe('conversationOf', () => {
       ],
       begun('thanks', 'r2'),
     );
-    const { messages, openCalls, turnsTaken } = conversationOf(events, 'r2', noPictures);
+    const { messages, openCalls, turnsTaken } = traceOf(events, 'r2', noPictures);
     expect(messages).toEqual([
       user('hi'),
       assistant('see', [asked('p-a'), asked('p-b')]),
@@ -75,7 +75,7 @@ describe('conversationOf', () => {
       ],
       begun('go on', 'r2'),
     );
-    const { messages } = conversationOf(events, 'r2', noPictures);
+    const { messages } = traceOf(events, 'r2', noPictures);
     expect(messages.slice(2, 4)).toEqual([result('p-a'), result('p-b', 'not run: cancelled', true)]);
     expect(pairingFault(messages)).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('conversationOf', () => {
       lifeEvent('recovered', { attempt: 2, discardAfter: 8 }),
       lifeEvent('run_running', { attempt: 2, hasPictures: false }),
     ]);
-    const { messages, openCalls, turnsTaken } = conversationOf(events, 'r1', noPictures);
+    const { messages, openCalls, turnsTaken } = traceOf(events, 'r1', noPictures);
     expect(messages.slice(1)).toEqual([
       assistant('see', [asked('p-a'), asked('p-b'), asked('p-c')]),
       result('p-a'),
@@ -108,14 +108,14 @@ describe('conversationOf', () => {
       { ...first.answer('x', 'half'), interrupted: how } as HarnessEvent,
     ];
     const after = (how: 'cancelled' | 'recovered') =>
-      conversationOf(history(half(how), begun('and?', 'r2')), 'r2', noPictures).messages;
+      traceOf(history(half(how), begun('and?', 'r2')), 'r2', noPictures).messages;
     expect(after('cancelled')).toEqual([user('hi'), assistant('half'), user('and?')]);
     expect(after('recovered')).toEqual([
       user('hi'),
       { role: 'assistant', text: '(no answer was given)', toolCalls: [] },
       user('and?'),
     ]);
-    const own = conversationOf(history(half('recovered')), 'r1', noPictures);
+    const own = traceOf(history(half('recovered')), 'r1', noPictures);
     expect(own).toMatchObject({ messages: [user('hi')], turnsTaken: 0, openCalls: undefined });
   });
 
@@ -124,7 +124,7 @@ describe('conversationOf', () => {
       ...begun('hi'),
       { ...first.answer('x', 'half', [call('a')]), interrupted: 'cancelled' } as HarnessEvent,
     ]);
-    expect(conversationOf(events, 'r1', noPictures).openCalls).toBeUndefined();
+    expect(traceOf(events, 'r1', noPictures).openCalls).toBeUndefined();
   });
 
   it('keeps calls apart whose models gave them the same ids', () => {
@@ -137,7 +137,7 @@ describe('conversationOf', () => {
       ],
       [...begun('again', 'r2'), second.answer('z', 'see', [call('b', 'call_1')])],
     );
-    const { messages, openCalls } = conversationOf(events, 'r2', noPictures);
+    const { messages, openCalls } = traceOf(events, 'r2', noPictures);
     expect(openCalls?.calls).toEqual([call('b', 'call_1')]);
     expect(messages.filter((message) => message.role === 'tool')).toEqual([result('call_1', 'one')]);
     expect(pairingFault(messages, ['call_1'])).toBeUndefined();
@@ -148,7 +148,7 @@ describe('conversationOf', () => {
       [...begun('hi'), first.answer('x', ''), { ...first.answer('y', 'so'), thinking: 'hm' } as HarnessEvent],
       begun('and?', 'r2'),
     );
-    expect(conversationOf(events, 'r2', noPictures).messages).toEqual([
+    expect(traceOf(events, 'r2', noPictures).messages).toEqual([
       user('hi'),
       { ...assistant('so'), thinking: 'hm' },
       user('and?'),
@@ -173,7 +173,7 @@ describe('conversationOf', () => {
       ],
       begun('thanks', 'r3'),
     );
-    const { messages } = conversationOf(events, 'r3', noPictures);
+    const { messages } = traceOf(events, 'r3', noPictures);
     expect(messages).toEqual([
       user('hi'),
       assistant('hello'),
@@ -210,9 +210,9 @@ describe('conversationOf', () => {
       loaded.push(image.index);
       return Promise.resolve({ mimeType: 'image/png', bytes: new Uint8Array(1), sha256: 'ab', width: 2, height: 1 });
     };
-    const before = conversationOf(history([queued, running]), 'r1', load).messages;
+    const before = traceOf(history([queued, running]), 'r1', load).messages;
     expect(before).toMatchObject([{ role: 'user', parts: [{ text: 'what is it?' }, { kind: 'image', index: 1 }] }]);
-    const { messages } = conversationOf(history([queued, running, fetched]), 'r1', load);
+    const { messages } = traceOf(history([queued, running, fetched]), 'r1', load);
     expect(messages).toMatchObject([
       {
         role: 'user',

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../common/json.js';
-import type { ChatMessage, ChatPart, ChatToolCall } from '../../harness/ports/chat-model.port.js';
+import type { ChatMessage, ChatPart, ChatToolCall } from '../ports/chat-model.port.js';
 
 /** What a model reads of an event that a client imported in the ADK form; events without content say nothing. */
 export function importedMessages(event: JsonObject): readonly ChatMessage[] {
