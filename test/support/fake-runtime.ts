@@ -1,4 +1,5 @@
-import type { EngineEvent, EngineEventType, EventFields, EventOf } from '../../src/events/harness-event.js';
+import type { EngineEvent, EngineEventType, EventFields, EventOf, ParentLink } from '../../src/events/harness-event.js';
+import { taskIdOf } from '../../src/events/task-id.js';
 import type { EndReason } from '../../src/events/values.js';
 import type { AgentRun } from '../../src/harness/ports/agent-run.js';
 import { AgentRuntime } from '../../src/runs/ports/agent-runtime.port.js';
@@ -26,13 +27,21 @@ export class EngineEvents {
   private reasons = 0;
 
   constructor(
-    private readonly run: { readonly runId: string; readonly sessionId: string },
+    private readonly run: { readonly runId: string; readonly sessionId: string; readonly parent?: ParentLink },
     readonly streamId = 'stream',
   ) {}
 
-  make<T extends EngineEventType>(type: T, fields: EventFields[T]): EngineEvent {
+  /** Those of a sub-agent that a call of this agent runs; its run is `child of <callId>`. */
+  ofChild(callId: string): EngineEvents {
     const { runId, sessionId } = this.run;
-    const common = { runId, sessionId, at: 1000, agentName: 'harness_agent', streamId: this.streamId };
+    const task = { runId, taskId: taskIdOf(callId, 1), taskIndex: 1, agentName: 'harness_agent', description: 'help' };
+    return new EngineEvents({ runId: `child of ${callId}`, sessionId, parent: task }, `${this.streamId} ${callId}`);
+  }
+
+  make<T extends EngineEventType>(type: T, fields: EventFields[T]): EngineEvent {
+    const { parent, ...run } = this.run;
+    const agentName = parent === undefined ? 'harness_agent' : 'helper';
+    const common = { ...run, at: 1000, agentName, streamId: this.streamId, ...(parent && { parent }) };
     return { type, ...common, ...fields } as unknown as EngineEvent;
   }
 

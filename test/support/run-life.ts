@@ -154,6 +154,8 @@ export class RunLife {
     const open = conversation.openCalls?.calls.map((call) => call.providerCallId) ?? [];
     const fault = pairingFault(conversation.messages, open);
     if (fault !== undefined) throw new Error(`the history of attempt ${run.attempt} is not paired: ${fault}`);
+    if (JSON.stringify(conversation.messages).includes(SAID_BY_CHILD))
+      throw new Error('the history quotes a sub-agent');
     const events = new EngineEvents({ runId: run.id, sessionId: run.sessionId }, `epoch-${lease.epoch}`);
     this.holders.push({ lease, events, steps: agent(events, conversation), isAtEnd: false });
     return true;
@@ -164,7 +166,7 @@ export class RunLife {
     const event = next.value as EngineEvent;
     await this.core.log.append(holder.lease, event);
     this.steps += 1;
-    holder.isAtEnd = event.type === 'reason_end' && event.toolCalls.length === 0;
+    holder.isAtEnd = event.parent === undefined && event.type === 'reason_end' && event.toolCalls.length === 0;
     if (event.type === 'reason_end' || event.type === 'tool_call_end') this.losses.set(holder.lease.runId, 0);
     return true;
   }
@@ -305,7 +307,24 @@ function openFault(log: readonly LoggedEvent[]): string | undefined {
   return calls.toSorted().join() === ends.toSorted().join() ? undefined : 'a tool call has not exactly one end';
 }
 
-/** An agent that thinks, calls two tools one after the other, thinks again and answers; the model's own ids repeat. */
+const SAID_BY_CHILD = 'as your helper I say';
+
+/** A sub-agent that thinks, calls a tool and answers. */
+function* subagent(events: EngineEvents): Generator<EngineEvent> {
+  const [first, second] = [events.reasonId(), events.reasonId()];
+  const callId = `${first}-now`;
+  yield events.make('run_start', {});
+  yield events.start(first);
+  yield events.text(first, SAID_BY_CHILD);
+  yield events.answer(first, SAID_BY_CHILD, [{ callId, providerCallId: 'call_a', toolName: 'now', args: {} }]);
+  yield events.toolStart(first, callId);
+  yield events.toolEnd(first, callId);
+  yield events.start(second);
+  yield events.answer(second, SAID_BY_CHILD);
+  yield events.end(SAID_BY_CHILD);
+}
+
+/** Thinks, calls a tool and then a sub-agent, thinks again and answers; the model's own ids repeat. */
 function* agent(events: EngineEvents, conversation: Trace): Generator<EngineEvent> {
   if (conversation.openCalls !== undefined) {
     const { reasonId, calls } = conversation.openCalls;
@@ -332,6 +351,7 @@ function* agent(events: EngineEvents, conversation: Trace): Generator<EngineEven
     yield events.answer(reasonId, 'let me see', calls);
     for (const call of calls) {
       yield events.toolStart(reasonId, call.callId);
+      if (call === calls[1]) yield* subagent(events.ofChild(call.callId));
       yield events.toolEnd(reasonId, call.callId);
     }
   }

@@ -14,7 +14,8 @@ export class EventFactory {
   }
 }
 
-function deepFreeze<T>(value: T): T {
+/** Freezes plain data to the bottom. */
+export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
     for (const key in value) deepFreeze(value[key]);

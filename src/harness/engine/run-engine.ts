@@ -13,10 +13,11 @@ export async function* runEngine(input: EngineInput, signal: AbortSignal): Async
   const left = new AbortController();
   try {
     for await (const event of new EngineLoop(input, AbortSignal.any([signal, left.signal])).run()) {
+      const isEnd = event.type === 'run_end' && event.runId === input.runId;
       // An end that the host accepted stands, whatever came after.
-      if (event.type !== 'run_end') signal.throwIfAborted();
+      if (!isEnd) signal.throwIfAborted();
       yield event;
-      if (event.type === 'run_end') return;
+      if (isEnd) return;
       signal.throwIfAborted();
     }
   } finally {

@@ -42,8 +42,8 @@ export interface ChildTrace {
   readonly agentName: string;
   readonly description: string;
   readonly trace: Trace;
-  /** Set when it has ended: it is not run again. */
-  readonly end: { readonly reason: EndReason; readonly text: string } | undefined;
+  /** Set when it has ended: it is not run again. `broken`: by an error, without a `run_end`. */
+  readonly end: { readonly reason: EndReason | 'broken'; readonly text: string } | undefined;
 }
 
 /** What a run waited for and what humans said to it: everything of one suspension, sub-agents included. */
@@ -54,14 +54,4 @@ export interface Suspension {
   readonly decisions: ReadonlyMap<string, ToolDecision>;
   /** By call id: one for each question of the call. */
   readonly answers: ReadonlyMap<string, readonly QuestionAnswer[]>;
-}
-
-/** The id of a sub-agent's task: it names its call. */
-export function taskIdOf(callId: string, index: number): string {
-  return `${callId}.${index}`;
-}
-
-/** The call that a task belongs to. */
-export function callOfTask(taskId: string): string {
-  return taskId.slice(0, taskId.lastIndexOf('.'));
 }

@@ -1,10 +1,10 @@
 import type { EventOf } from '../../events/harness-event.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import type { ImagePart, Part, UserInput } from '../../events/parts.js';
+import { callOfTask } from '../../events/task-id.js';
 import type { ToolCallRequest } from '../../events/values.js';
 import type { ChatMessage, ChatPart, ModelPicture } from '../ports/chat-model.port.js';
 import type { ChildTrace, OpenCalls, Trace } from '../ports/trace.js';
-import { callOfTask } from '../ports/trace.js';
 import { importedMessages } from './imported-messages.js';
 import { pairedMessages } from './paired-messages.js';
 
@@ -86,7 +86,6 @@ function childTrace(
 ): ChildTrace {
   const own = ofCall.filter((event) => event.parent?.taskId === taskId);
   const { runId, agentName, parent } = own[0]!;
-  const end = own.findLast((event) => event.type === 'run_end');
   return {
     taskId,
     taskIndex: parent!.taskIndex,
@@ -94,8 +93,15 @@ function childTrace(
     agentName,
     description: parent!.description,
     trace: traceIn(own, runId, all, load),
-    end: end?.type === 'run_end' && end.reason !== 'pending' ? { reason: end.reason, text: end.text } : undefined,
+    end: endOf(own),
   };
+}
+
+/** How a sub-agent inside a suspended call ended; undefined = it waits for a human. */
+function endOf(own: readonly LoggedEvent[]): ChildTrace['end'] {
+  const last = own.findLast((event) => event.type === 'run_start' || event.type === 'run_end');
+  if (last?.type !== 'run_end') return { reason: 'broken', text: '' };
+  return last.reason === 'pending' ? undefined : { reason: last.reason, text: last.text };
 }
 
 interface SessionFacts {

@@ -6,9 +6,11 @@ import { canonicalHash } from '../../common/canonical-hash.js';
 import { Clock } from '../../common/clock.js';
 import { checkId } from '../../common/id-rules.js';
 import { Database } from '../../database/database.js';
+import { closingEvents } from '../../events/open-work.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { firstOutcome, keepOutcome, type RequestKey } from '../../sessions/request-ledger.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { readOpenWork } from '../log/open-work.js';
 import { lockRun, lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
@@ -16,8 +18,13 @@ import type { Run } from '../run.js';
 import type { CancelRun, Receipt } from '../runs.types.js';
 import { insertInput, openSession, waitingRuns } from './command-rows.js';
 
-interface Cancelled {
+/** What a cancel wrote into the log of a run; nothing when that had ended before. */
+interface Stopped {
+  readonly runId: string;
   readonly events: readonly LoggedEvent[];
+}
+
+interface Cancelled extends Stopped {
   readonly disposition: 'cancelling' | 'cancelled' | 'noop';
 }
 
@@ -40,12 +47,12 @@ export class CancelRunCommand {
     const { sessionId, requestId } = command;
     const key: RequestKey = { tenantId: principal.tenantId, sessionId, requestId };
     const hash = canonicalHash({ ...command, action: 'cancel' });
-    const { receipt, events } = await this.database.inTransaction(async (manager) => {
+    const { receipt, stopped } = await this.database.inTransaction(async (manager) => {
       const session = await openSession(this.database, manager, principal.tenantId, sessionId);
       const first = await firstOutcome<Receipt>((sql, values) => manager.query(sql, values), key, hash);
-      if (first !== undefined) return { receipt: { ...first, disposition: 'replayed' as const }, events: [] };
+      if (first !== undefined) return { receipt: { ...first, disposition: 'replayed' as const }, stopped: [] };
       const run = await this.target(manager, session.id, command.runId);
-      if (run === undefined) return { receipt: noop(command), events: [] };
+      if (run === undefined) return { receipt: noop(command), stopped: [] };
       const done = await this.stop(manager, run, command.reason ?? null);
       const last = done.events.at(-1);
       const receipt = receiptOf(run, command, done, last);
@@ -58,36 +65,36 @@ export class CancelRunCommand {
       };
       await insertInput(manager, run, at, principal.subject, input);
       await keepOutcome(manager, key, hash, { runId: run.id, status: 202, response: receipt, at });
-      return { receipt, events: done.events };
+      return { receipt, stopped: [done] };
     });
-    this.publish(events);
+    this.publish(stopped);
     return receipt;
   }
 
   /** Cancels without a caller's request: the client of an attached stream went away. A run that is over stays as it is. */
   async abandon(principal: Principal, runId: string): Promise<void> {
-    const events = await this.database.inTransaction(async (manager) => {
+    const stopped = await this.database.inTransaction(async (manager) => {
       const run = await lockRunAndSession(this.database, manager, runId);
       if (run === undefined || run.tenantId !== principal.tenantId || run.onDisconnect === 'continue') return [];
-      return (await this.stop(manager, run, 'the client disconnected')).events;
+      return [await this.stop(manager, run, 'the client disconnected')];
     });
-    this.publish(events);
+    this.publish(stopped);
   }
 
   /** Cancels every live run of a session inside the caller's transaction; the caller publishes. */
-  async stopAll(manager: EntityManager, sessionId: string, reason: string): Promise<readonly LoggedEvent[]> {
-    const events: LoggedEvent[] = [];
+  async stopAll(manager: EntityManager, sessionId: string, reason: string): Promise<readonly Stopped[]> {
+    const stopped: Stopped[] = [];
     // the newest first: ending the first one would make the next ready
     for (const { id } of [...(await waitingRuns(manager, sessionId))].reverse()) {
       const run = await lockRun(this.database, manager, id);
-      if (run !== undefined) events.push(...(await this.stop(manager, run, reason)).events);
+      if (run !== undefined) stopped.push(await this.stop(manager, run, reason));
     }
-    return events;
+    return stopped;
   }
 
-  publish(events: readonly LoggedEvent[]): void {
-    for (const event of events) this.hints.committed(event.runId, [event]);
-    if (events.length > 0) this.dispatcher.announce();
+  publish(stopped: readonly Stopped[]): void {
+    for (const { runId, events } of stopped) this.hints.committed(runId, events);
+    if (stopped.some(({ events }) => events.length > 0)) this.dispatcher.announce();
   }
 
   private async target(manager: EntityManager, sessionId: string, runId: string | undefined): Promise<Run | undefined> {
@@ -101,20 +108,21 @@ export class CancelRunCommand {
   }
 
   private async stop(manager: EntityManager, run: Run, reason: string | null): Promise<Cancelled> {
+    const runId = run.id;
     if (run.status === 'queued' || run.status === 'waiting_input') {
+      const closing = closingEvents(await readOpenWork(manager, run), 'cancelled', this.clock.nowMs());
       const event = lifecycleEvent(run, this.clock, 'run_cancelled', { reason, artifacts: [], usage: run.usage });
-      return {
-        events: await writeLifecycle(manager, run, [event], { epoch: run.epoch + 1 }),
-        disposition: 'cancelled',
-      };
+      const events = await writeLifecycle(manager, run, [...closing, event], { epoch: run.epoch + 1 });
+      return { runId, events, disposition: 'cancelled' };
     }
-    if (run.status !== 'running')
-      return { events: [], disposition: run.status === 'cancelling' ? 'cancelling' : 'noop' };
+    if (run.status !== 'running') {
+      return { runId, events: [], disposition: run.status === 'cancelling' ? 'cancelling' : 'noop' };
+    }
     const event = lifecycleEvent(run, this.clock, 'cancelling', { reason });
     const events = await writeLifecycle(manager, run, [event], {
       cancel_requested_at: await this.database.nowMs(manager),
     });
-    return { events, disposition: 'cancelling' };
+    return { runId, events, disposition: 'cancelling' };
   }
 }
 

@@ -4,11 +4,12 @@ import { Clock } from '../../common/clock.js';
 import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
 import { isTerminal } from '../../events/harness-event.js';
+import { closingEvents } from '../../events/open-work.js';
 import { isTerminalStatus } from '../../events/run-state.js';
 import type { LoggedEvent } from '../../events/projection.js';
 import { Metrics } from '../../observability/metrics.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
-import { closingEvents, readOpenWork } from '../log/open-work.js';
+import { readOpenWork } from '../log/open-work.js';
 import { lockRunAndSession, writeLifecycle, type RunChanges } from '../log/run-rows.js';
 import { EventLog, FencedError } from '../ports/event-log.port.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
@@ -78,7 +79,7 @@ export class RunEnding {
     terminal: HarnessEvent,
   ): Promise<LoggedEvent[]> {
     const how = terminal.type === 'run_cancelled' ? 'cancelled' : 'failed';
-    const closing = closingEvents(run, await readOpenWork(manager, run), how, this.clock);
+    const closing = closingEvents(await readOpenWork(manager, run), how, this.clock.nowMs());
     return writeLifecycle(manager, run, [...closing, terminal], this.changes(run, facts));
   }
 

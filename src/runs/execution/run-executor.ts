@@ -124,8 +124,9 @@ export class RunExecutor {
       held.signal,
     );
     for await (const event of stream) {
-      if (event.type === 'run_end') break; // `mayEnd` has written it with the terminal event
-      if (event.type === 'reason_start' && this.isDraining) held.stop('drain');
+      const isOwn = event.parent === undefined;
+      if (isOwn && event.type === 'run_end') break; // `mayEnd` has written it with the terminal event
+      if (isOwn && event.type === 'reason_start' && this.isDraining) held.stop('drain');
       held.signal.throwIfAborted();
       await writer.write(event);
     }

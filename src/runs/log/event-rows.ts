@@ -37,8 +37,9 @@ export function stamp(
   });
 }
 
-/** True for the rows that a conversation is rebuilt from. */
+/** True for the rows that a conversation is rebuilt from: what a sub-agent says is no part of its caller's. */
 export function isHistory(event: HarnessEvent): boolean {
+  if (event.parent !== undefined) return false;
   switch (event.type) {
     case 'run_queued':
       return event.input !== null;

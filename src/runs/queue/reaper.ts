@@ -3,12 +3,14 @@ import { isStoreUnavailable } from '../../common/app-error.js';
 import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
+import { closingEvents } from '../../events/open-work.js';
 import { Logger } from '../../observability/logger.js';
 import { HeldRuns } from '../execution/held-runs.js';
 import { FailureLog } from '../failure-log.js';
 import { RunDispatcher } from '../ports/run-dispatcher.port.js';
 import { RunHints } from '../ports/run-hints.port.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
+import { readOpenWork } from '../log/open-work.js';
 import { lockRunAndSession, writeLifecycle } from '../log/run-rows.js';
 import { Rounds } from '../rounds.js';
 import { Takeover } from './takeover.js';
@@ -131,7 +133,8 @@ export class Reaper {
         artifacts: [],
         usage: run.usage,
       });
-      return writeLifecycle(manager, run, [expired], { epoch: run.epoch + 1 });
+      const closing = closingEvents(await readOpenWork(manager, run), 'expired', this.clock.nowMs());
+      return writeLifecycle(manager, run, [...closing, expired], { epoch: run.epoch + 1 });
     });
     this.hints.committed(runId, events);
   }

@@ -4,8 +4,9 @@ import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import type { HarnessEvent } from '../../events/harness-event.js';
+import { closingEvents, type Interruption } from '../../events/open-work.js';
 import type { LoggedEvent } from '../../events/projection.js';
-import { closingEvents, readOpenWork, type Interruption, type OpenWork } from '../log/open-work.js';
+import { readOpenWork, type OpenWorkOfRun } from '../log/open-work.js';
 import { cancelledEvent } from '../log/cancelled-event.js';
 import { lifecycleEvent } from '../log/lifecycle-events.js';
 import { lockRunAndSession, writeLifecycle, type RunChanges } from '../log/run-rows.js';
@@ -52,7 +53,7 @@ export class Takeover {
     changes: RunChanges = {},
   ): Promise<LoggedEvent[]> {
     const open = await readOpenWork(manager, run);
-    const closing = closingEvents(run, open, 'recovered', this.clock);
+    const closing = closingEvents(open, 'recovered', this.clock.nowMs());
     const recovered = lifecycleEvent(run, this.clock, 'recovered', {
       attempt: counts.attempt,
       discardAfter: discardAfter(run, open, closing.length),
@@ -68,7 +69,7 @@ export class Takeover {
 
   private async end(manager: EntityManager, run: Run, terminal: HarnessEvent): Promise<LoggedEvent[]> {
     const how: Interruption = terminal.type === 'run_cancelled' ? 'cancelled' : 'lost';
-    const closing = closingEvents(run, await readOpenWork(manager, run), how, this.clock);
+    const closing = closingEvents(await readOpenWork(manager, run), how, this.clock.nowMs());
     return writeLifecycle(manager, run, [...closing, terminal], { ...RELEASED, epoch: run.epoch + 1 });
   }
 
@@ -92,6 +93,6 @@ export class Takeover {
 }
 
 /** The last id before the broken step: partial text after it is void. */
-function discardAfter(run: Run, open: OpenWork, closingCount: number): number {
-  return open.reason === undefined ? run.lastSeq + closingCount : open.reason.seq - 1;
+function discardAfter(run: Run, { reasonSeq }: OpenWorkOfRun, closingCount: number): number {
+  return reasonSeq === undefined ? run.lastSeq + closingCount : reasonSeq - 1;
 }

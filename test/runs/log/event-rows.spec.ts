@@ -51,6 +51,8 @@ describe('isHistory', () => {
     ['a size', engine.make('context_size', {} as never), false],
     ['a delta', engine.text('x', 'a'), false],
     ['an end', completed, false],
+    ['an answer of a sub-agent', engine.ofChild('c').answer('y', 'a'), false],
+    ['a result of a sub-agent', engine.ofChild('c').toolEnd('y', 'd'), false],
   ])('%s', (_what, event, expected) => {
     expect(isHistory(event)).toBe(expected);
   });

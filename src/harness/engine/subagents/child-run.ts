@@ -1,11 +1,15 @@
-import type { EngineEvent } from '../../../events/harness-event.js';
-import type { EndReason } from '../../../events/values.js';
+import type { EngineEvent, EventOf } from '../../../events/harness-event.js';
+import { closingEvents, OpenWorkTracker } from '../../../events/open-work.js';
+import { taskIdOf } from '../../../events/task-id.js';
+import type { TokenCounts } from '../../../events/values.js';
 import type { Subagent } from '../../ports/subagents.port.js';
 import { NoInputs } from '../../ports/run-inputs.port.js';
-import { taskIdOf, type ChildTrace, type Trace } from '../../ports/trace.js';
+import type { ChildTrace, Trace } from '../../ports/trace.js';
 import type { EngineInput } from '../engine-input.js';
 import { EngineLoop } from '../engine-loop.js';
+import { deepFreeze } from '../event-factory.js';
 import type { SteppedCall, Waiting } from '../stepped-tool.js';
+import { TokenMeter } from '../token-meter.js';
 
 /** One piece of work for a sub-agent. */
 export interface Task {
@@ -40,28 +44,57 @@ export async function* runChild(
   before: ChildTrace | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent, TaskEnding> {
-  if (before?.end !== undefined) return { status: statusOf(before.end.reason), text: before.end.text };
+  if (before?.end !== undefined) return endingOf(before.end, task);
   const input = childInput(task, call, before);
-  let waiting: Waiting | undefined;
+  const child = new Child(input);
   try {
     for await (const event of new EngineLoop(input, signal).run()) {
-      if (event.type === 'hitl_pending' && event.runId === input.runId) {
-        waiting = { tasks: event.pendingTasks, questions: event.questions };
-      }
-      if (event.type === 'run_end' && event.runId === input.runId) {
-        call.meter.add(event.metrics);
-        yield event;
-        const status = statusOf(event.reason);
-        return { status, text: event.text, ...(status === 'pending' && waiting !== undefined && { waiting }) };
-      }
+      child.follow(event);
       yield event;
     }
   } catch {
     // One task that breaks does not take the others along; a cancel does.
     signal.throwIfAborted();
-    return { status: 'failure', text: `the agent ${task.agent.name} failed` };
+    yield* child.closing();
+    call.meter.add(child.tokens);
+    return endingOf({ reason: 'broken', text: '' }, task);
   }
-  throw new Error(`the agent ${task.agent.name} stopped without an end`);
+  const { end } = child;
+  if (end === undefined) throw new Error(`the agent ${task.agent.name} stopped without an end`);
+  call.meter.add(end.metrics);
+  return { ...endingOf(end, task), ...(end.reason === 'pending' && { waiting: child.waiting }) };
+}
+
+/** What its caller must know of a sub-agent's events. */
+class Child {
+  end: EventOf<'run_end'> | undefined;
+  waiting: Waiting = { tasks: [], questions: [] };
+  private readonly work = new OpenWorkTracker();
+  private readonly meter: TokenMeter;
+
+  constructor(private readonly input: EngineInput) {
+    this.meter = new TokenMeter(input.clock.nowMs());
+  }
+
+  /** @param event of the sub-agent, or of one that it called itself */
+  follow(event: EngineEvent): void {
+    this.work.add(event);
+    if (event.type === 'reason_end' && event.usage !== undefined) this.meter.add(event.usage);
+    if (event.runId !== this.input.runId) return;
+    if (event.type === 'hitl_pending') this.waiting = { tasks: event.pendingTasks, questions: event.questions };
+    if (event.type === 'run_end') this.end = event;
+  }
+
+  /** What it spent, those included that it called. */
+  get tokens(): TokenCounts {
+    return this.meter.metrics(this.input.clock.nowMs());
+  }
+
+  /** Ends for what it leaves open. */
+  closing(): EngineEvent[] {
+    const { clock, streamId } = this.input;
+    return closingEvents(this.work.open(), 'failed', clock.nowMs()).map((event) => deepFreeze({ ...event, streamId }));
+  }
 }
 
 function childInput(task: Task, { input, callId }: SteppedCall, before: ChildTrace | undefined): EngineInput {
@@ -90,8 +123,18 @@ function traceOfTask({ prompt }: Task, before: ChildTrace | undefined): Trace {
   return { ...before.trace, messages: [asked, ...before.trace.messages] };
 }
 
-function statusOf(reason: EndReason): TaskStatus {
-  if (reason === 'completed') return 'success';
-  if (reason === 'pending' || reason === 'cancelled') return reason;
-  return reason === 'provider_error' ? 'failure' : 'abnormal';
+function endingOf({ reason, text }: NonNullable<ChildTrace['end']>, { agent }: Task): TaskEnding {
+  switch (reason) {
+    case 'broken':
+      return { status: 'failure', text: `the agent ${agent.name} failed` };
+    case 'completed':
+      return { status: 'success', text };
+    case 'provider_error':
+      return { status: 'failure', text };
+    case 'pending':
+    case 'cancelled':
+      return { status: reason, text };
+    default:
+      return { status: 'abnormal', text };
+  }
 }
